@@ -1,0 +1,1 @@
+"""The worker: receives samples, names what ran, hands it to a store."""

@@ -1,0 +1,1 @@
+"""Readers of foreign files: one module per format."""

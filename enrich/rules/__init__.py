@@ -1,0 +1,1 @@
+"""Which program stands behind a command line."""

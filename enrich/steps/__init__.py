@@ -1,0 +1,1 @@
+"""Every enrichment step: one module each, listed in one table."""

@@ -1,0 +1,1 @@
+"""Index templates and lifecycle policies, generated from leadline.formats."""

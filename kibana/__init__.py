@@ -1,0 +1,1 @@
+"""Saved objects for OpenSearch Dashboards and Kibana."""

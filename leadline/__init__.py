@@ -1,0 +1,1 @@
+"""leadline: see what really runs on your clusters."""

@@ -1,0 +1,1 @@
+"""Rules that watch, and the notifiers that tell."""

@@ -1,0 +1,1 @@
+"""Work that runs once however many workers there are."""

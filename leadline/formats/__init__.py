@@ -1,0 +1,1 @@
+"""What a document is: every dataset and field, defined once."""

@@ -1,0 +1,1 @@
+"""Questions and answers: measures, dimensions, periods, search."""

@@ -1,0 +1,1 @@
+"""Answers made of several questions: the job view, findings."""

@@ -1,0 +1,1 @@
+"""One YAML file, checked whole before anything runs."""

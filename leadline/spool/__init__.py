@@ -1,0 +1,1 @@
+"""Where documents wait: append-only segments with durable read positions."""

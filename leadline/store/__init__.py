@@ -1,0 +1,1 @@
+"""Where documents live: one contract, three stores."""

@@ -1,0 +1,1 @@
+"""What runs on every node: samples in, NDJSON out."""

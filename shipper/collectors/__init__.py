@@ -1,0 +1,1 @@
+"""Every collector: one module each, listed in one table."""
