@@ -1,0 +1,1 @@
+"""Every benchmark is a script here: `python bench/NAME.py [--quick] [--json FILE]`."""
