@@ -1,1 +1,32 @@
 """Where documents live: one contract, three stores."""
+
+from __future__ import annotations
+
+from leadline.errors import StoreError
+from leadline.store.contract import Store
+
+
+def open_store(address: str, **options: object) -> Store:
+    """
+    The store behind `lake:FOLDER`, `opensearch=URL[,URL]` or `memory`.
+    """
+    kind, _, rest = address.replace("=", ":", 1).partition(":")
+    try:
+        if kind == "lake":
+            from leadline.store.lake import LakeStore
+
+            return LakeStore(rest)
+        if kind == "opensearch":
+            from leadline.store.opensearch import OpenSearchStore
+
+            return OpenSearchStore(rest.split(","), **options)
+        if kind == "memory":
+            from leadline.store.memory import MemoryStore
+
+            return MemoryStore()
+    except ImportError as error:
+        extra = "opensearch" if kind == "opensearch" else "server"
+        raise StoreError(
+            f"store {kind} needs {error.name}: pip install 'leadline[{extra}]'"
+        ) from None
+    raise StoreError(f"store {address!r} is none of lake:FOLDER, opensearch=URL, memory")

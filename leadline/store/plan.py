@@ -1,0 +1,88 @@
+"""
+What a store is asked, in the few words every store can do: group, aggregate, filter.
+
+Questions people ask (leadline.query) are compiled to plans; each store turns plans into its own
+language. Anything cleverer (top N, others, shares) is done above, on raw sums.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+Scalar = str | int | float | bool
+
+
+class Op(StrEnum):
+    IN = "in"  # equal to one of the values; a set field: holds one of them
+    NOT_IN = "not in"  # none of them; documents without the field match
+    EXISTS = "exists"
+    MISSING = "missing"
+    AT_LEAST = ">="
+    BELOW = "<"
+    PREFIX = "prefix"
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    field: str
+    op: Op
+    values: tuple[Scalar, ...] = ()
+
+
+class Bucket(StrEnum):
+    HOUR = "hour"  # the UTC hour of @timestamp (or of the plan's time field)
+    DAY = "day"  # day and coarser: of local.day, so in the cluster's own zone
+    WEEK = "week"  # its Monday
+    MONTH = "month"
+    QUARTER = "quarter"
+    YEAR = "year"
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """
+    One key of the answer's rows: a field's value, or the bucket of a time field.
+
+    Rows carry the value as text, number or None (the field is absent). Buckets are written as
+    their first day, 2026-11-21, hours as 2026-11-21T04:00:00.000Z. A set field gives one row per
+    value it holds, and None when it holds none. `edges` cut a number into half-open classes
+    and rows carry the class's lower edge.
+    """
+
+    field: str
+    bucket: Bucket | None = None
+    edges: tuple[float, ...] = ()
+
+
+class Function(StrEnum):
+    COUNT = "count"  # documents, or documents that have the field when one is named
+    SUM = "sum"
+    MIN = "min"
+    MAX = "max"
+    DISTINCT = "distinct"  # exact up to 100,000 values
+    PERCENTILE = "percentile"  # approximate on OpenSearch
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate:
+    name: str  # what rows call it
+    function: Function
+    field: str = ""
+    percent: float = 50.0  # for PERCENTILE
+    where: tuple[Condition, ...] = ()  # counts only documents that also match
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    dataset: str
+    aggregates: tuple[Aggregate, ...]
+    by: tuple[Group, ...] = ()
+    where: tuple[Condition, ...] = ()
+    start: datetime | None = None  # half-open on `time`, with zone
+    end: datetime | None = None
+    time: str = "@timestamp"
+
+
+Row = dict[str, Scalar | None]
