@@ -1,0 +1,94 @@
+"""The command line: one thin file per command, imported only when it is called."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+import traceback
+from pathlib import Path
+
+import click
+
+from leadline.commands.context import Context
+from leadline.errors import LeadlineError
+
+# Every command: where it lives, and its one line in `leadline --help`.
+COMMANDS: dict[str, tuple[str, str]] = {}
+
+
+class LazyGroup(click.Group):
+    """
+    Lists commands without importing them, so that a node's shipper never loads the web.
+    """
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in COMMANDS:
+            return None
+        command = getattr(importlib.import_module(COMMANDS[name][0]), name.replace("-", "_"))
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("--config", type=click.Path(path_type=Path), help="Settings file, or its folder.")
+@click.option("--set", "overrides", multiple=True, metavar="NAME=VALUE", help="Override a setting.")
+@click.option("--store", metavar="ADDRESS", help="lake:FOLDER, opensearch=URL or memory.")
+@click.option("--cluster", metavar="NAME", help="Speak of this cluster only.")
+@click.option("-v", "--verbose", is_flag=True, help="Show the traceback of an error.")
+@click.version_option(package_name="leadline")
+@click.pass_context
+def cli(
+    ctx: click.Context,
+    config: Path | None,
+    overrides: tuple[str, ...],
+    store: str | None,
+    cluster: str | None,
+    verbose: bool,
+) -> None:
+    """
+    leadline: see what really runs on your clusters.
+
+    \b
+    Example:
+        leadline usage --by program --period last-30-days
+    """
+    ctx.obj = Context(config, overrides, store, cluster, verbose)
+    ctx.call_on_close(ctx.obj.close)
+
+
+def main() -> None:
+    """
+    The one edge where exceptions become one line for people.
+    """
+    verbose = {"-v", "--verbose"} & set(sys.argv[1:])
+    try:
+        code = cli.main(prog_name="leadline", standalone_mode=False)
+        sys.exit(code if isinstance(code, int) else 0)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except click.Abort:
+        sys.exit(130)
+    except BrokenPipeError:
+        # A reader such as `head` went away: not an error, and nothing more can be printed.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(141)
+    except LeadlineError as error:
+        if verbose:
+            traceback.print_exc()
+        click.echo(f"leadline: {error}", err=True)
+        sys.exit(error.exit_code)
+    except OSError as error:
+        if verbose:
+            traceback.print_exc()
+        where = f"{error.filename}: " if error.filename else ""
+        click.echo(f"leadline: {where}{error.strerror or error}", err=True)
+        sys.exit(1)

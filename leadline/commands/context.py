@@ -1,0 +1,102 @@
+"""
+What every command may ask for: the settings, and the store they name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Concatenate, ParamSpec, TypeVar
+
+import click
+
+from leadline.commands.sections import schema
+from leadline.errors import SettingsError
+from leadline.settings import Settings, load
+from leadline.settings.common import ClusterSettings, PathSettings, StoreSettings
+from leadline.store import open_store
+from leadline.store.contract import Store
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class Context:
+    def __init__(
+        self,
+        config: Path | None,
+        overrides: Sequence[str],
+        store: str | None,
+        cluster: str | None,
+        verbose: bool,
+    ) -> None:
+        self.config = config
+        self.overrides = tuple(overrides)
+        self.store_option = store
+        self.cluster = cluster
+        self.verbose = verbose
+
+    @cached_property
+    def settings(self) -> Settings:
+        return load(schema(), file=self.config, overrides=self.overrides)
+
+    @property
+    def paths(self) -> PathSettings:
+        return self.settings.get("paths", PathSettings)
+
+    @property
+    def clusters(self) -> dict[str, ClusterSettings]:
+        clusters = self.settings.sections["clusters"]
+        assert isinstance(clusters, dict)
+        return clusters
+
+    @property
+    def store_address(self) -> str:
+        named = self.store_option or self.settings.get("store", StoreSettings).address
+        return named or f"lake:{self.paths.lake}"
+
+    @cached_property
+    def store(self) -> Store:
+        """
+        The store, opened on first use and closed when the command ends.
+        """
+        return open_store(self.store_address, **store_options(self.settings))
+
+    def close(self) -> None:
+        if "store" in self.__dict__:
+            self.store.close()
+
+
+def store_options(settings: Settings) -> dict[str, object]:
+    """
+    How to reach the store, secrets read from their files; `retention` for its policies.
+    """
+    store = settings.get("store", StoreSettings)
+    options: dict[str, object] = {"verify": store.verify}
+    if store.ca_file:
+        options["ca_file"] = store.ca_file
+    if store.username:
+        options["username"] = store.username
+    if store.password_file:
+        options["password"] = secret(store.password_file)
+    if store.api_key_file:
+        options["api_key"] = secret(store.api_key_file)
+    return options
+
+
+def secret(path: Path) -> str:
+    try:
+        text = path.read_text(encoding="utf-8").strip()
+    except OSError as error:
+        raise SettingsError(f"{path}: cannot be read: {error.strerror}") from None
+    if not text:
+        raise SettingsError(f"{path}: empty; it should hold one secret")
+    return text
+
+
+def with_context(function: Callable[Concatenate[Context, P], R]) -> Callable[P, R]:
+    """
+    Hand a command its Context as first argument.
+    """
+    return click.pass_obj(function)

@@ -1,0 +1,13 @@
+"""
+Every section of the settings file, and the class that checks it.
+
+To add one: declare its frozen dataclass in its own room, then its line here.
+"""
+
+from __future__ import annotations
+
+from leadline.settings.common import COMMON_SECTIONS
+
+
+def schema() -> dict[str, object]:
+    return {**COMMON_SECTIONS}

@@ -1,0 +1,93 @@
+"""
+Sections that several rooms read: where data lies, the store, the clusters, how long things are kept.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+from leadline.settings.typed import Duration
+
+
+def default_data() -> Path:
+    if env := os.environ.get("LEADLINE_DATA"):
+        return Path(env)
+    home = os.environ.get("XDG_DATA_HOME") or str(Path.home() / ".local" / "share")
+    return Path(home) / "leadline"
+
+
+@dataclass(frozen=True)
+class PathSettings:
+    data: Path = field(default_factory=default_data)  # everything leadline writes lies in here
+
+    @property
+    def lake(self) -> Path:
+        return self.data / "lake"
+
+    @property
+    def spool(self) -> Path:
+        return self.data / "spool"
+
+    @property
+    def state(self) -> Path:
+        return self.data / "state"
+
+    @property
+    def dead_letters(self) -> Path:
+        return self.data / "deadletters"
+
+
+@dataclass(frozen=True)
+class StoreSettings:
+    address: str = ""  # lake:FOLDER or opensearch=https://…; empty: the lake in paths.data
+    username: str = ""
+    password_file: Path | None = None
+    api_key_file: Path | None = None
+    ca_file: Path | None = None  # the authority that signed the store's certificate
+    verify: bool = True  # check the store's certificate
+
+
+@dataclass(frozen=True)
+class ClusterSettings:
+    zone: str = ""  # IANA name, Europe/Oslo; empty: the zone of this machine
+    token: str = ""  # what shippers of this cluster show; better in a file
+    token_file: Path | None = None
+    aliases: tuple[str, ...] = ()  # names it had, or is called by its scheduler
+    hosts: tuple[str, ...] = ()  # hosts that may send for it; empty: any
+
+    def __post_init__(self) -> None:
+        if self.zone:
+            try:
+                ZoneInfo(self.zone)
+            except (KeyError, ValueError, OSError):
+                raise ValueError(
+                    f"zone {self.zone!r} is no IANA time zone; write Europe/Oslo"
+                ) from None
+
+
+@dataclass(frozen=True)
+class RetentionSettings:
+    """
+    How long each family is kept from the end of its period; 0 keeps it for ever.
+    """
+
+    process: Duration = Duration(90 * 86400)
+    node: Duration = Duration(90 * 86400)
+    gpu: Duration = Duration(90 * 86400)
+    state: Duration = Duration(365 * 86400)
+    event: Duration = Duration(365 * 86400)
+    usage: Duration = Duration(5 * 31557600)
+    capacity: Duration = Duration(5 * 31557600)
+    job: Duration = Duration(0)
+    slice: Duration = Duration(0)
+
+
+COMMON_SECTIONS: dict[str, object] = {
+    "paths": PathSettings,
+    "store": StoreSettings,
+    "clusters": dict[str, ClusterSettings],
+    "retention": RetentionSettings,
+}

@@ -1,0 +1,84 @@
+"""
+Where settings come from, in order: one YAML file, conf.d beside it, --set on the command line.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from leadline.errors import SettingsError
+from leadline.settings.read import Place, Tree, merge, read_file, read_override
+from leadline.settings.typed import build, near
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """
+    Every section, typed and checked, and the files they came from.
+    """
+
+    sections: Mapping[str, object]
+    files: tuple[Path, ...]
+
+    def get(self, name: str, kind: type[T]) -> T:
+        section = self.sections[name]
+        assert isinstance(section, kind)
+        return section
+
+
+def places() -> list[Path]:
+    """
+    Where a settings file is looked for when none is named; the first that exists is taken.
+    """
+    config_home = os.environ.get("XDG_CONFIG_HOME") or str(Path.home() / ".config")
+    return [Path(config_home) / "leadline" / "leadline.yaml", Path("/etc/leadline/leadline.yaml")]
+
+
+def find_files(named: Path | None) -> list[Path]:
+    named = named or (Path(env) if (env := os.environ.get("LEADLINE_CONFIG")) else None)
+    if named is None:
+        main = next((path for path in places() if path.is_file()), None)
+    elif named.is_dir():
+        main = named / "leadline.yaml"
+    else:
+        main = named
+        if not main.exists():
+            raise SettingsError(
+                f"{main}: no such settings file; `leadline doctor` lists the places"
+            )
+    if main is None:
+        return []
+    found = [main] if main.exists() else []
+    return found + sorted((main.parent / "conf.d").glob("*.yaml"))
+
+
+def load(
+    schema: Mapping[str, Any],
+    *,
+    file: Path | None = None,
+    overrides: Sequence[str] = (),
+) -> Settings:
+    """
+    Settings by SCHEMA (section name → dataclass, or dict[str, dataclass]).
+    """
+    files = find_files(file)
+    tree = Tree(Place("settings"), {})
+    for path in files:
+        tree = merge(tree, read_file(path))
+    for text in overrides:
+        tree = merge(tree, read_override(text))
+    assert isinstance(tree.value, dict)
+    for name, inner in tree.value.items():
+        if name not in schema:
+            raise SettingsError(f"{inner.place}: unknown section {name}{near(name, schema)}")
+    nothing = Tree(Place("settings"), {})
+    sections = {
+        name: build(kind, tree.value.get(name, nothing), name) for name, kind in schema.items()
+    }
+    return Settings(sections, tuple(files))

@@ -1,0 +1,47 @@
+"""
+Time zones: each cluster's own, else this machine's.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+from leadline.settings.common import ClusterSettings
+
+
+@cache
+def local_zone() -> ZoneInfo:
+    """
+    This machine's zone by $TZ, /etc/timezone or /etc/localtime; UTC when none tells.
+    """
+    for name in _names():
+        try:
+            return ZoneInfo(name)
+        except (KeyError, ValueError, OSError):
+            continue
+    return ZoneInfo("UTC")
+
+
+def _names() -> list[str]:
+    names = [os.environ.get("TZ", "").lstrip(":")]
+    try:
+        names.append(Path("/etc/timezone").read_text(encoding="ascii").strip())
+    except (OSError, UnicodeDecodeError):
+        pass  # only Debian has it
+    target = str(Path("/etc/localtime").resolve())
+    names.append(target.partition("/zoneinfo/")[2])
+    return [name for name in names if name]
+
+
+def cluster_zone(clusters: Mapping[str, ClusterSettings], cluster: str | None) -> ZoneInfo:
+    """
+    The zone CLUSTER counts its days in; without a name, the only cluster's, else this machine's.
+    """
+    if cluster is None and len(clusters) == 1:
+        (cluster,) = clusters
+    settings = clusters.get(cluster or "")
+    return ZoneInfo(settings.zone) if settings and settings.zone else local_zone()
