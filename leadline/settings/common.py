@@ -1,5 +1,5 @@
 """
-Sections that several rooms read: where data lies, the store, the clusters, how long things are kept.
+Sections that several rooms read: where data lies, the store, the clusters, what is kept.
 """
 
 from __future__ import annotations

@@ -123,9 +123,12 @@ def read_override(text: str) -> Tree:
 
 def _place_all(tree: Tree, place: Place) -> None:
     tree.place = place
-    inner = tree.value.values() if isinstance(tree.value, dict) else tree.value
-    for item in inner if isinstance(tree.value, dict | list) else ():
-        _place_all(item, place)  # type: ignore[arg-type]
+    if isinstance(tree.value, dict):
+        inner = list(tree.value.values())
+    else:
+        inner = tree.value if isinstance(tree.value, list) else []
+    for item in inner:
+        _place_all(item, place)
 
 
 def merge(base: Tree, over: Tree) -> Tree:

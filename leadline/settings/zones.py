@@ -4,6 +4,7 @@ Time zones: each cluster's own, else this machine's.
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Mapping
 from functools import cache
@@ -28,10 +29,8 @@ def local_zone() -> ZoneInfo:
 
 def _names() -> list[str]:
     names = [os.environ.get("TZ", "").lstrip(":")]
-    try:
+    with contextlib.suppress(OSError, UnicodeDecodeError):  # only Debian has it
         names.append(Path("/etc/timezone").read_text(encoding="ascii").strip())
-    except (OSError, UnicodeDecodeError):
-        pass  # only Debian has it
     target = str(Path("/etc/localtime").resolve())
     names.append(target.partition("/zoneinfo/")[2])
     return [name for name in names if name]
