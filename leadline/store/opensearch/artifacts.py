@@ -131,7 +131,7 @@ def unpack(home: Path) -> None:
                 target.write_bytes(archive.read(member))
     for module in MODULES:
         add_module(home / "modules" / module.name, module, files)
-    for folder in ("icu", "plugins"):
+    for folder in ("bin", "icu", "plugins"):  # a node insists on the empty ones
         (home / folder).mkdir(exist_ok=True)
     for coordinates, file in files.items():
         if coordinates.startswith(ICU):

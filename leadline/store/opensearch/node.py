@@ -110,8 +110,8 @@ class Node:
             )
 
     def await_ports(self, deadline: float) -> None:
-        for name in ("transport", "http"):
-            self.until(lambda name=name: self.read_port(name), deadline, "its ports are not open")
+        self.until(lambda: self.read_port("transport"), deadline, "no transport port is open")
+        self.until(lambda: self.read_port("http"), deadline, "no HTTP port is open")
 
     def await_health(self, deadline: float, status: str = "yellow", nodes: int = 1) -> None:
         query = f"wait_for_status={status}&wait_for_nodes=>={nodes}&timeout=1s"
@@ -169,7 +169,7 @@ class Node:
 
 
 def command(home: Path, folder: Path, heap: str, collector: Sequence[str]) -> list[str]:
-    java = find_java()
+    java, scratch = find_java(), folder / "tmp"
     jars = f"{home}/lib/*"
     if lacks_locales(java):
         jars = ":".join([jars, *(str(jar) for jar in sorted((home / "icu").glob("*.jar")))])
@@ -184,8 +184,8 @@ def command(home: Path, folder: Path, heap: str, collector: Sequence[str]) -> li
         "-Djava.awt.headless=true",
         "-Dfile.encoding=UTF-8",
         "-Djna.nosys=true",
-        f"-Djna.tmpdir={folder}/tmp",
-        f"-Djava.io.tmpdir={folder}/tmp",
+        f"-Djna.tmpdir={scratch}",
+        f"-Djava.io.tmpdir={scratch}",
         f"-XX:ErrorFile={folder}/logs/hs_err_pid%p.log",
         "-Dio.netty.noUnsafe=true",
         "-Dio.netty.noKeySetOptimization=true",
