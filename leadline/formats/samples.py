@@ -110,8 +110,8 @@ NODE = Dataset(
     fields=(
         *COMMON,
         *SAMPLE,
-        gauge("node.cores", "count", "Physical cores"),
-        gauge("node.threads", "count", "Hardware threads"),
+        number("node.cores", "Physical cores"),
+        number("node.threads", "Hardware threads"),
         keyword("node.type", "Kind of node, from the settings or the partition"),
         keyword("host.architecture", "x86_64, aarch64 …"),
         keyword("host.cpu.model", "CPU model"),
