@@ -143,7 +143,7 @@ def test_missing_file_is_refused(tmp_path: Path) -> None:
     """
     A file that was named must be there.
     """
-    with pytest.raises(SettingsError, match="no such file"):
+    with pytest.raises(SettingsError, match="no such settings file"):
         load(SCHEMA, file=tmp_path / "gone.yaml")
 
 
