@@ -3,13 +3,20 @@ What may be set about a spool.
 """
 
 from dataclasses import dataclass
+from pathlib import Path
+
+from leadline.settings import Duration, Size
 
 
 @dataclass(frozen=True)
 class SpoolSettings:
-    folder: str = ""  # where the segments lie; empty: `spool` in the state folder
-    max_bytes: int = 1 << 30  # more than that: the oldest segments are dropped, and counted
-    max_age_seconds: float = 7 * 86400.0  # older than that: the same; 0: any age
-    segment_bytes: int = 8 << 20  # a new file after that many bytes
-    segment_seconds: float = 3600.0  # and at the latest after that time
-    sync_seconds: float = 0.0  # 0: fsync each batch before it counts as accepted; else that often
+    path: Path | None = None  # where the segments lie; empty: in the data folder
+    max_size: Size = Size(1 << 30)  # more: the oldest segments are dropped, and counted
+    max_age: Duration = Duration(7 * 86400)  # older: dropped too; 0 keeps any age
+    segment_size: Size = Size(8 << 20)  # a new file after that much
+    segment_age: Duration = Duration(3600)  # and at the latest after that time
+    sync_every: Duration = Duration(0)  # 0 syncs each batch before it is accepted
+
+    def __post_init__(self) -> None:
+        if self.max_size < 1 << 16:
+            raise ValueError("max_size is below 64KiB; a batch would not fit")

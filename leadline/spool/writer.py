@@ -54,11 +54,11 @@ class Spool:
         self,
         folder: str | Path,
         *,
-        max_bytes: int = SpoolSettings.max_bytes,
-        max_age_seconds: float = SpoolSettings.max_age_seconds,
-        segment_bytes: int = SpoolSettings.segment_bytes,
-        segment_seconds: float = SpoolSettings.segment_seconds,
-        sync_seconds: float = SpoolSettings.sync_seconds,
+        max_bytes: int = SpoolSettings.max_size,
+        max_age_seconds: float = SpoolSettings.max_age,
+        segment_bytes: int = SpoolSettings.segment_size,
+        segment_seconds: float = SpoolSettings.segment_age,
+        sync_seconds: float = SpoolSettings.sync_every,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self.folder = Path(folder)
@@ -88,15 +88,15 @@ class Spool:
     @classmethod
     def from_settings(cls, folder: str | Path, settings: SpoolSettings) -> Self:
         """
-        A spool as the settings want it, in their folder or else in `folder`.
+        A spool as the settings want it, at their path or else in `folder`.
         """
         return cls(
-            settings.folder or folder,
-            max_bytes=settings.max_bytes,
-            max_age_seconds=settings.max_age_seconds,
-            segment_bytes=settings.segment_bytes,
-            segment_seconds=settings.segment_seconds,
-            sync_seconds=settings.sync_seconds,
+            settings.path or folder,
+            max_bytes=settings.max_size,
+            max_age_seconds=settings.max_age,
+            segment_bytes=settings.segment_size,
+            segment_seconds=settings.segment_age,
+            sync_seconds=settings.sync_every,
         )
 
     def append(self, lines: Sequence[bytes]) -> None:
@@ -105,7 +105,7 @@ class Spool:
         """
         if not lines:
             return
-        data = b"\n".join(lines) + b"\n"
+        data = b"\n".join([*lines, b""])
         if data.count(b"\n") != len(lines):
             raise SpoolError(f"spool {self.folder}: a document with a newline in it; escape it")
         with self._guard:
@@ -205,7 +205,7 @@ class Spool:
             raise SpoolError(f"spool {self.folder}: is closed")
         if len(data) > self._max_bytes:
             raise SpoolError(
-                f"spool {self.folder}: {count} documents of {len(data)} bytes exceed max_bytes"
+                f"spool {self.folder}: {count} documents of {len(data)} bytes exceed max_size"
                 f" {self._max_bytes}; raise it"
             )
         now = self._clock()

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from leadline.errors import SpoolError
+from leadline.settings import Size
 from leadline.spool import Pending, Reader, Spool, SpoolSettings, pending
 
 Numbered = Callable[[int, int], list[bytes]]
@@ -168,12 +169,21 @@ def test_odd_reader_names_are_refused(folder: Path, name: str) -> None:
 
 def test_settings_make_a_spool(tmp_path: Path) -> None:
     """
-    The settings' folder wins over the state folder; their bounds hold.
+    The settings' path wins over the data folder; their bounds hold.
     """
-    with Spool.from_settings(tmp_path / "state", SpoolSettings(max_bytes=100)) as spool:
-        assert spool.folder == tmp_path / "state"
-        with pytest.raises(SpoolError, match="exceed max_bytes 100; raise it"):
-            spool.append([b"x" * 100])
-    elsewhere = SpoolSettings(folder=str(tmp_path / "set"))
-    with Spool.from_settings(tmp_path / "state", elsewhere) as spool:
+    small = SpoolSettings(max_size=Size(1 << 16))
+    with Spool.from_settings(tmp_path / "data", small) as spool:
+        assert spool.folder == tmp_path / "data"
+        with pytest.raises(SpoolError, match="exceed max_size 65536; raise it"):
+            spool.append([b"x" * 65536])
+    elsewhere = SpoolSettings(path=tmp_path / "set")
+    with Spool.from_settings(tmp_path / "data", elsewhere) as spool:
         assert spool.folder == tmp_path / "set"
+
+
+def test_a_bound_that_holds_nothing_is_refused() -> None:
+    """
+    A spool too small for one batch would drop everything; the settings say so at once.
+    """
+    with pytest.raises(ValueError, match="below 64KiB"):
+        SpoolSettings(max_size=Size(1000))
