@@ -10,12 +10,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 from leadline.formats.reference import fields_page
+from leadline.formats.templates import template_files
 
 ROOT = Path(__file__).resolve().parents[2]
 
 # Every generator: gives the text of each file it owns, by path below the project's root.
 GENERATORS: list[Callable[[], dict[str, str]]] = [
     lambda: {"docs/reference/fields.md": fields_page()},
+    template_files,
 ]
 
 
