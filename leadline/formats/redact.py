@@ -8,6 +8,7 @@ begins with something that repeats.
 from __future__ import annotations
 
 import re
+
 import orjson
 
 REDACTED = "[redacted]"
@@ -119,4 +120,3 @@ def _word_before(match: re.Match[str]) -> str:
 
 def _is_option(item: object) -> bool:
     return isinstance(item, str) and item.startswith("-") and "=" not in item
-

@@ -103,7 +103,8 @@ def test_any_bytes_become_a_line(line: bytes) -> None:
 
 
 @pytest.mark.parametrize(
-    "piece", ["password ", "pass", " ", "a", "--password ", "://", "mysql -p ", "bearer ", "curl -u "]
+    "piece",
+    ["password ", "pass", " ", "a", "--password ", "://", "mysql -p ", "bearer ", "curl -u "],
 )
 def test_no_text_stalls_it(piece: str) -> None:
     """
