@@ -14,7 +14,10 @@ from leadline.commands.context import Context
 from leadline.errors import LeadlineError
 
 # Every command: where it lives, and its one line in `leadline --help`.
-COMMANDS: dict[str, tuple[str, str]] = {}
+COMMANDS: dict[str, tuple[str, str]] = {
+    "up": ("leadline.commands.up", "Start everything on this machine."),
+    "doctor": ("leadline.commands.doctor", "What is in force here, and what is missing."),
+}
 
 
 class LazyGroup(click.Group):

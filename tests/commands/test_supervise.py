@@ -25,7 +25,7 @@ def test_fallen_part_is_started_again_and_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """
-    A process that ends is started again after a wait that grows, and people are told its last words.
+    A process that ends is started again after a growing wait; people are told its last words.
     """
     monkeypatch.setattr(supervise, "RESTART_WAIT", 0.1)
     said: list[str] = []

@@ -1,0 +1,178 @@
+"""`leadline doctor`: what is in force on this machine, what is missing, and the way out."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import platform
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields, is_dataclass
+from importlib.metadata import PackageNotFoundError, packages_distributions, version
+from pathlib import Path
+
+import click
+
+from leadline.commands.context import Context, with_context
+from leadline.settings.load import places
+from leadline.settings.zones import local_zone
+
+OURS = ("leadline", "shipper", "enrich", "index_templates", "kibana")
+
+# Module, package that brings it, what it is for.
+OPTIONAL = (
+    ("duckdb", "leadline[server]", "the lake, backfill"),
+    ("deltalake", "leadline[server]", "the lake"),
+    ("flask", "leadline[server]", "worker and web pages"),
+    ("gunicorn", "leadline[server]", "worker and web pages"),
+    ("re2", "leadline[server]", "naming programs"),
+    ("vl_convert", "leadline[server]", "charts"),
+    ("opensearchpy", "leadline[opensearch]", "an OpenSearch store"),
+    ("pynvml", "leadline[nvidia]", "NVIDIA cards on this machine"),
+    ("pyslurm", "leadline[slurm]", "Slurm without its commands; they are used when it is absent"),
+)
+PROGRAMS = (
+    ("squeue", "Slurm's commands, on one machine per cluster"),
+    ("sacct", "Slurm's accounting"),
+    ("qacct", "Grid Engine's accounting"),
+    ("nvidia-smi", "NVIDIA's driver"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    verdict: str  # ok, missing (fine without) or wrong (will not work)
+    what: str
+    detail: str
+
+
+@click.command()
+@with_context
+def doctor(context: Context) -> None:
+    """
+    Print what is in force on this machine and what is missing, with the way out.
+
+    Ends with 1 when something is wrong, not when something optional is missing.
+
+    \b
+    Example:
+        leadline doctor
+    """
+    found = [finding for check in CHECKS for finding in check(context)]
+    width = max(len(finding.what) for finding in found)
+    for finding in found:
+        click.echo(f"{finding.verdict:8} {finding.what:{width}}  {finding.detail}")
+    click.echo("\nSettings that differ from the defaults:")
+    for line in changed(context) or ["(none)"]:
+        click.echo(f"  {line}")
+    if any(finding.verdict == "wrong" for finding in found):
+        sys.exit(1)
+
+
+def check_python(context: Context) -> Iterator[Finding]:
+    yield Finding("ok", "leadline", f"{version('leadline')}, Python {platform.python_version()}")
+    owners = packages_distributions()
+    for name in OURS:
+        strangers = set(owners.get(name, ())) - {"leadline"}
+        if strangers:
+            others = ", ".join(sorted(strangers))
+            yield Finding("wrong", name, f"also installed by {others}: give leadline its own venv")
+
+
+def check_settings(context: Context) -> Iterator[Finding]:
+    files = ", ".join(map(str, context.settings.files))
+    looked = " or ".join(map(str, places()))
+    yield Finding("ok", "settings", files or f"defaults; a file would lie in {looked}")
+    yield Finding("ok", "time zone", f"{local_zone().key} for clusters that name none")
+
+
+def check_folders(context: Context) -> Iterator[Finding]:
+    folder = context.paths.data
+    existing = next(path for path in (folder, *folder.parents) if path.exists())
+    if not existing.is_dir() or not os.access(existing, os.W_OK):
+        yield Finding("wrong", "data folder", f"{folder}: {existing} is no folder this user can write to")
+        return
+    free = shutil.disk_usage(existing).free / 2**30
+    yield Finding("ok" if free > 1 else "wrong", "data folder", f"{folder}, {free:.0f} GiB free")
+    kind = filesystem_type(existing)
+    if kind.startswith(("nfs", "cifs", "lustre", "beegfs", "gpfs")):
+        detail = f"{kind} does not keep locks surely: put paths.data on a local disk"
+        yield Finding("wrong", "data folder", detail)
+
+
+def filesystem_type(path: Path) -> str:
+    """
+    Type of the file system that holds PATH, by the longest mount point above it.
+    """
+    best = ("", "")
+    try:
+        lines = Path("/proc/self/mounts").read_text(encoding="utf-8", errors="replace").split("\n")
+    except OSError:
+        return ""  # not Linux: nothing to warn of
+    for line in lines:
+        words = line.split()
+        if len(words) > 2 and path.is_relative_to(words[1]) and len(words[1]) >= len(best[0]):
+            best = (words[1], words[2])
+    return best[1]
+
+
+def check_store(context: Context) -> Iterator[Finding]:
+    yield Finding("ok", "store", context.store_address)
+
+
+def check_optional(context: Context) -> Iterator[Finding]:
+    for module, extra, purpose in OPTIONAL:
+        if importlib.util.find_spec(module) is None:
+            yield Finding("missing", module, f"pip install '{extra}' for {purpose}")
+        else:
+            yield Finding("ok", module, f"{installed_version(module)}, for {purpose}")
+    for program, purpose in PROGRAMS:
+        path = shutil.which(program)
+        yield Finding("ok" if path else "missing", program, f"{path or 'not on PATH'}: {purpose}")
+
+
+def installed_version(module: str) -> str:
+    names = packages_distributions().get(module, [module])
+    try:
+        return version(names[0])
+    except PackageNotFoundError:
+        return "?"
+
+
+CHECKS: tuple[Callable[[Context], Iterator[Finding]], ...] = (
+    check_python,
+    check_settings,
+    check_folders,
+    check_store,
+    check_optional,
+)
+
+
+def changed(context: Context) -> list[str]:
+    """
+    Every setting that is not at its default, secrets hidden.
+    """
+    lines: list[str] = []
+    for name, section in context.settings.sections.items():
+        if isinstance(section, dict):
+            for key, inner in section.items():
+                lines += differences(f"{name}.{key}", inner, type(inner)())
+        else:
+            lines += differences(name, section, type(section)())
+    return lines
+
+
+def differences(name: str, value: object, default: object) -> list[str]:
+    if is_dataclass(value):
+        return [
+            line
+            for field in fields(value)
+            for line in differences(
+                f"{name}.{field.name}", getattr(value, field.name), getattr(default, field.name)
+            )
+        ]
+    if value == default:
+        return []
+    secret = name.rsplit(".", 1)[-1] in {"token", "password", "api_key"}
+    return [f"{name} = {'(set)' if secret else value}"]

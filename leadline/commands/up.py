@@ -1,0 +1,226 @@
+"""`leadline up`: shipper, worker and web of one machine, in one process group."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import secrets
+import signal
+import socket
+import sys
+import threading
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+from typing import IO
+
+import click
+
+from leadline.commands.context import Context, with_context
+from leadline.commands.supervise import Group, Part, last_words
+from leadline.errors import LeadlineError
+from leadline.settings.common import PathSettings
+
+READY_WAIT = 60.0
+
+
+@click.command()
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option("--port", default=8470, show_default=True, help="Port of the web pages.")
+@click.option("--worker-port", default=8460, show_default=True, help="Port shippers send to.")
+@click.option("--interval", default="15s", show_default=True, help="Time between samples.")
+@click.option("--demo", is_flag=True, help="Load a simulated month of a 40-node cluster as well.")
+@click.option("--opensearch", is_flag=True, help="Keep documents in a local OpenSearch node.")
+@with_context
+def up(
+    context: Context,
+    host: str,
+    port: int,
+    worker_port: int,
+    interval: str,
+    demo: bool,
+    opensearch: bool,
+) -> None:
+    """
+    Start everything on this machine: a shipper that samples it, the worker, and the web pages.
+
+    Ctrl-C stops it; what was stored stays. Everything lies in one folder, which
+    `leadline doctor` names.
+
+    \b
+    Examples:
+        leadline up
+        leadline up --demo
+    """
+    context.paths.data.mkdir(parents=True, exist_ok=True, mode=0o700)
+    lock = take_lock(context.paths)
+    for number, what in ((port, "--port"), (worker_port, "--worker-port")):
+        refuse_taken(host, number, what)
+    common = base_arguments(context)
+    node = start_opensearch(context) if opensearch else None
+    if node is not None:
+        common += ["--store", f"opensearch={node}"]
+    token = local_token(context.paths)
+    group = Group(parts(context.paths, common, host, port, worker_port, interval, token), notice)
+    stop_on_signals(group)
+    try:
+        group.start()
+        address = f"http://{host}:{port}/"
+        wait_ready(group, address, f"http://{host}:{worker_port}/healthz")
+        click.echo(f"leadline is up: {address}")
+        click.echo(f"  data    {context.paths.data}\n  logs    {context.paths.data / 'log'}")
+        lock.write(address)
+        lock.flush()
+        if demo:
+            threading.Thread(target=load_demo, args=(context, common), daemon=True).start()
+        group.watch()
+    finally:
+        group.stop()
+        lock.close()
+
+
+def notice(text: str) -> None:
+    click.echo(f"leadline: {text}", err=True)
+
+
+def base_arguments(context: Context) -> list[str]:
+    """
+    The options of this call that every part must be given again.
+    """
+    arguments = ["--config", str(context.config)] if context.config else []
+    for override in (*context.overrides, f"paths.data={context.paths.data}"):
+        arguments += ["--set", override]
+    if context.store_option:
+        arguments += ["--store", context.store_option]
+    return arguments
+
+
+def take_lock(paths: PathSettings) -> IO[str]:
+    """
+    Hold the data folder: two groups on one spool would send everything twice.
+    """
+    lock = (paths.data / "up.lock").open("a+", encoding="utf-8")
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        lock.seek(0)
+        where = lock.read().strip() or "(starting)"
+        raise LeadlineError(
+            f"leadline is up already for {paths.data}: {where}; "
+            "LEADLINE_DATA=FOLDER starts another one"
+        ) from None
+    lock.truncate(0)
+    return lock
+
+
+def refuse_taken(host: str, port: int, option: str) -> None:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError as error:
+            raise LeadlineError(
+                f"{host} port {port}: {error.strerror}; choose another one with {option} NUMBER"
+            ) from None
+
+
+def local_token(paths: PathSettings) -> Path:
+    """
+    The secret between this machine's shipper and its worker, made on first use.
+    """
+    file = paths.state / "local.token"
+    if not file.exists():
+        file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(handle, "w", encoding="ascii") as out:
+            out.write(secrets.token_urlsafe(32) + "\n")
+    return file
+
+
+def local_cluster() -> str:
+    """
+    A machine without a cluster is one of its own, called as the machine is.
+    """
+    return socket.gethostname().split(".")[0].lower() or "local"
+
+
+def parts(
+    paths: PathSettings,
+    common: list[str],
+    host: str,
+    port: int,
+    worker_port: int,
+    interval: str,
+    token: Path,
+) -> list[Part]:
+    worker = f"{host}:{worker_port}"
+    cluster = f"clusters.{local_cluster()}.token_file={token}"
+    shipper = [
+        *("--set", f"ship.interval={interval}"),
+        *("--set", f"ship.endpoints=http://{worker}"),
+        *("--set", f"ship.token_file={token}"),
+    ]
+    commands = {
+        "worker": [*common, "--set", cluster, "enrich", "--listen", worker],
+        "web": [*common, "serve", "--listen", f"{host}:{port}"],
+        "shipper": [*common, *shipper, "ship"],
+    }
+    log = paths.data / "log"
+    return [Part(name, words, log / f"{name}.log") for name, words in commands.items()]
+
+
+def stop_on_signals(group: Group) -> None:
+    def end(_number: int, _frame: object) -> None:
+        group.stopping.set()
+
+    signal.signal(signal.SIGTERM, end)
+    signal.signal(signal.SIGINT, end)
+
+
+def answers(address: str) -> bool:
+    try:
+        with urllib.request.urlopen(address, timeout=2) as answer:  # noqa: S310 - our own http
+            return bool(answer.status == 200)
+    except (urllib.error.URLError, OSError):
+        return False
+
+
+def wait_ready(group: Group, address: str, worker: str) -> None:
+    """
+    Wait until pages and worker answer; a part that fell tells why.
+    """
+    waiting = [f"{address}healthz", worker]
+    end = time.monotonic() + READY_WAIT
+    while time.monotonic() < end and not group.stopping.is_set():
+        waiting = [one for one in waiting if not answers(one)]
+        if not waiting:
+            return
+        for part in group.parts:
+            if part.process is not None and part.process.poll() is not None:
+                raise LeadlineError(
+                    f"{part.name} did not start: {last_words(part.log)}; more in {part.log}"
+                )
+        time.sleep(0.1)
+    if waiting and not group.stopping.is_set():
+        raise LeadlineError(f"no answer from {waiting[0]} within {READY_WAIT:.0f} s")
+
+
+def start_opensearch(context: Context) -> str:
+    from leadline.store.opensearch.node import Node
+
+    click.echo("starting a local OpenSearch node (first time: about 130 MB to fetch) …")
+    return Node(context.paths.data / "opensearch").start()
+
+
+def load_demo(context: Context, common: list[str]) -> None:
+    """
+    Simulate a month and take it in through the same chain as everything else.
+    """
+    from leadline.commands.demo import load
+
+    try:
+        load(context.paths, [sys.executable, "-m", "leadline.commands", *common], notice)
+    except LeadlineError as error:
+        notice(f"demo: {error}")

@@ -1,0 +1,45 @@
+"""`leadline doctor` says what is in force and what is wrong."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from click.testing import CliRunner
+
+from leadline.commands import cli
+
+
+def doctor(tmp_path: Path, *options: str) -> tuple[int, str]:
+    data = ("--set", f"paths.data={tmp_path / 'data'}")
+    done = CliRunner().invoke(cli, [*data, *options, "doctor"])
+    return done.exit_code, done.output
+
+
+def test_healthy_machine_is_ok(tmp_path: Path) -> None:
+    """
+    Missing options are told with their remedy and are no failure.
+    """
+    code, output = doctor(tmp_path)
+    assert 0 == code, output
+    assert f"lake:{tmp_path / 'data' / 'lake'}" in output
+    assert "pip install 'leadline[slurm]'" in output
+
+
+def test_changed_settings_are_listed_and_secrets_are_not(tmp_path: Path) -> None:
+    """
+    What differs from the defaults is printed; a token is not.
+    """
+    code, output = doctor(tmp_path, "--set", "clusters.fox.token=hunter2")
+    assert 0 == code, output
+    assert "clusters.fox.token = (set)" in output
+    assert "hunter2" not in output
+
+
+def test_folder_that_cannot_be_written_is_wrong(tmp_path: Path) -> None:
+    """
+    A data folder below a file can never be made: exit 1 and one line that names it.
+    """
+    (tmp_path / "data").write_text("a file")
+    code, output = doctor(tmp_path, "--set", f"paths.data={tmp_path}/data/x")
+    assert 1 == code
+    assert "wrong    data folder" in output
