@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from leadline.errors import StoreError
 from leadline.store.contract import Store
 
 
-def open_store(address: str, **options: object) -> Store:
+def open_store(address: str, **options: Any) -> Store:
     """
     The store behind `lake:FOLDER`, `opensearch=URL[,URL]` or `memory`.
     """
@@ -15,7 +17,7 @@ def open_store(address: str, **options: object) -> Store:
         if kind == "lake":
             from leadline.store.lake import LakeStore
 
-            return LakeStore(rest)
+            return LakeStore(rest, **options)
         if kind == "opensearch":
             from leadline.store.opensearch import OpenSearchStore
 

@@ -98,7 +98,8 @@ class Store(Protocol):
         Store complete documents (datasets may be mixed); durable when it returns.
 
         create: a document whose key is stored already is a duplicate. replace: it takes the
-        place of one whose record.version is not greater.
+        place of one whose record.version is not greater. A batch counts like the same documents
+        sent one after the other, so a version that a later one of the batch replaces is accepted.
         """
         ...
 
@@ -115,7 +116,8 @@ class Store(Protocol):
         limit: int | None = None,
     ) -> Iterator[list[Document]]:
         """
-        Documents as they were written, in batches. `order` names fields; a leading `-` descends.
+        Documents as they were written, in batches. `order` names fields; a leading `-` descends,
+        documents without the field come last either way.
         """
         ...
 
@@ -139,7 +141,7 @@ class Store(Protocol):
     ) -> Found:
         """
         Distinct command lines by words, phrases ("…"), prefixes (word*) and exclusions (-word),
-        ordered by words matched, then core hours, then last seen.
+        ordered by words matched, then core hours, then last seen (store.words says it all).
         """
         ...
 

@@ -26,6 +26,11 @@ class Op(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Condition:
+    """
+    Values are taken as the field's type: text that is no number equals no number. A name within a
+    FLAT field (labels.colour) is compared as text; a field the dataset lacks is absent.
+    """
+
     field: str
     op: Op
     values: tuple[Scalar, ...] = ()
@@ -48,7 +53,9 @@ class Group:
     Rows carry the value as text, number or None (the field is absent). Buckets are written as
     their first day, 2026-11-21, hours as 2026-11-21T04:00:00.000Z. A set field gives one row per
     value it holds, and None when it holds none. `edges` cut a number into half-open classes
-    and rows carry the class's lower edge.
+    and rows carry the class's lower edge; below the first edge is None, like absent. HOUR goes by
+    the field when it is an instant, else by the plan's time; DAY and longer go by the field when
+    it is a day, else by local.day.
     """
 
     field: str

@@ -1,12 +1,20 @@
 """
 Who is asking. Every question carries a scope, so that no caller can forget it.
+
+Every store calls `allow_documents` before it hands out documents or command lines and
+`allow_plan` before it answers a plan; both refuse what someone who may see only totals asks.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from leadline.store.plan import Condition, Op
+from leadline.errors import StoreError
+from leadline.store.plan import Condition, Function, Op, Plan
+
+# Fields that name one person or what one person ran; whoever sees totals only may count them.
+PERSONAL = ("user.name", "user.id", "process.", "command.", "job.", "event.", "file.", "message")
+HARMLESS = ("job.state", "job.class", "job.source", "job.scheduler", "job.reservation", "job.cores")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,5 +39,37 @@ class Scope:
             Condition("user.group", Op.IN, tuple(sorted(self.groups))),
         )
 
+    def allow_documents(self) -> None:
+        if self.totals_only:
+            raise StoreError("documents and command lines are not shown to who may see totals only")
+
+    def allow_plan(self, plan: Plan) -> None:
+        """
+        Refuse a plan that groups by, filters on or prints what is personal, under totals only.
+        """
+        if not self.totals_only:
+            return
+        used = [group.field for group in plan.by]
+        used += [condition.field for condition in plan.where]
+        for aggregate in plan.aggregates:
+            used += [condition.field for condition in aggregate.where]
+            # The least and the greatest of a text is a text: somebody's name.
+            if aggregate.function in (Function.MIN, Function.MAX):
+                used.append(aggregate.field)
+        for name in used:
+            if personal(name):
+                raise StoreError(f"{name}: not answered to who may see totals only")
+
 
 EVERYTHING = Scope(everything=True)
+
+
+def personal(name: str) -> bool:
+    return name.startswith(PERSONAL) and name not in HARMLESS and not _measured(name)
+
+
+def _measured(name: str) -> bool:
+    """
+    A measured amount is nobody's name, whoever it belongs to.
+    """
+    return name.endswith((".seconds", ".bytes", ".count", ".percent", "_seconds", "_count"))

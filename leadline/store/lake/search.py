@@ -1,0 +1,91 @@
+"""
+Search terms as regular expressions over distinct command lines, by the rules of store.words.
+
+DuckDB matches with RE2, in linear time, and only distinct lines: milliseconds for a million
+samples.
+"""
+
+from __future__ import annotations
+
+import re
+
+from leadline.store.lake.sql import ISO, Query
+from leadline.store.words import SEPARATORS, STRIPPED, Search, Term
+
+_CLASS = "".join("\\" + sign for sign in SEPARATORS) + r"\s\x{0b}\x{1c}-\x{1f}\x{85}\p{Z}"
+CUT = f"[{_CLASS}]"
+WORD = f"[^{_CLASS}]"
+JOINT = f"[^{_CLASS}\\p{{L}}\\p{{N}}]"  # stands between the parts of one word
+LEADING = f"[{re.escape(STRIPPED)}]*"
+ALNUM = re.compile(r"[^\W_]+")
+
+COLUMNS = '"process.command_line", "@timestamp", "core_seconds", "user.name", "program.name"'
+
+
+def pattern(term: Term) -> str:
+    """
+    An RE2 pattern that finds TERM in a line in lower case, where words.index would.
+    """
+    pieces = []
+    for number, (word, place) in enumerate(zip(term.words, term.places, strict=True)):
+        last = number == len(term.words) - 1
+        if number:
+            dropped = place - term.places[number - 1] - 1
+            pieces.append(f"{CUT}+(?:[{re.escape(STRIPPED)}]+{CUT}+){{{dropped}}}")
+        pieces.append(_word(word, prefix=last and term.prefix))
+    return f"(?:^|{CUT}){''.join(pieces)}" + ("" if term.prefix else f"(?:$|{CUT})")
+
+
+def _word(word: str, *, prefix: bool) -> str:
+    escaped = _escape(word)
+    if prefix:
+        whole = f"{LEADING}{escaped}"
+        return f"(?:{whole}|{WORD}*{JOINT}{escaped})" if ALNUM.fullmatch(word) else whole
+    if not ALNUM.fullmatch(word):
+        return f"{LEADING}{escaped}"
+    return f"(?:{WORD}*{JOINT})?{escaped}(?:{JOINT}{WORD}*)?"
+
+
+def _escape(text: str) -> str:
+    return "".join(
+        sign if sign.isalnum() or sign == "_" else f"\\x{{{ord(sign):x}}}" for sign in text
+    )
+
+
+def compile_search(query: Query, search: Search, source: str, where: str, limit: int) -> str:
+    """
+    One SELECT: hits in order, the number of all of them in each row.
+    """
+    line = 'lower("process.command_line")'
+    terms = [f"{_found(query, line, term)}::INTEGER" for term in search.terms]
+    excluded = [f"NOT {_found(query, line, term)}" for term in search.excluded]
+    matched = " + ".join(terms) or "0"
+    kept = " AND ".join([*excluded, *(["matched > 0"] if terms else [])]) or "true"
+    return (
+        f'WITH lines AS (SELECT "process.command_line",'
+        f" coalesce(sum(core_seconds), 0) / 3600 AS hours, count(*) AS samples,"
+        f' min("@timestamp") AS first, max("@timestamp") AS last,'
+        f" {_names('user.name')} AS users, {_names('program.name')} AS programs"
+        f" FROM (SELECT {COLUMNS} FROM {source}"
+        f' WHERE "process.command_line" IS NOT NULL AND {where}) GROUP BY ALL),'
+        f" found AS (SELECT *, {matched} AS matched FROM lines WHERE {kept})"
+        f' SELECT "process.command_line", matched, hours, samples,'
+        f" strftime(first, '{ISO}'), strftime(last, '{ISO}'),"
+        f" list_sort(users), list_sort(programs), count(*) OVER () FROM found"
+        f' ORDER BY matched DESC, hours DESC, last DESC, "process.command_line" LIMIT {limit:d}'
+    )
+
+
+def _names(field: str) -> str:
+    return f'list(DISTINCT "{field}") FILTER (WHERE "{field}" IS NOT NULL)'
+
+
+def _found(query: Query, line: str, term: Term) -> str:
+    """
+    The cheap test first: a line without the word's letters needs no regular expression.
+    """
+    longest = max(term.words, key=len)
+    return (
+        f"(contains({line}, {query.value(longest)})"
+        f" AND regexp_matches({line}, {query.value(pattern(term))}))"
+    )

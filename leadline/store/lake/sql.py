@@ -1,0 +1,208 @@
+"""
+Plans and conditions as DuckDB SQL.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from leadline.formats import Field, Type
+from leadline.formats.field import NUMBERS, STRINGS
+from leadline.formats.times import format_time
+from leadline.store.lake.schema import fields_of, literal, quote
+from leadline.store.plan import Aggregate, Bucket, Condition, Function, Group, Op, Plan, Scalar
+from leadline.store.scope import Scope
+from leadline.store.values import flat_path, typed_all
+
+ISO = "%Y-%m-%dT%H:%M:%S.%gZ"
+COMPARED = {Op.AT_LEAST: ">=", Op.BELOW: "<"}
+
+
+class Query:
+    """
+    A statement in the making: its values are parameters, never text.
+    """
+
+    def __init__(self, dataset: str) -> None:
+        self.fields = fields_of(dataset)
+        self.values: list[object] = []
+
+    def value(self, value: object) -> str:
+        self.values.append(value)
+        return f"${len(self.values)}"
+
+    def filters(
+        self,
+        where: Sequence[Condition],
+        scope: Scope,
+        start: datetime | None = None,
+        end: datetime | None = None,
+        time: str = "@timestamp",
+    ) -> str:
+        parts = [self.condition(condition) for condition in where]
+        if either := scope.conditions():
+            parts.append(f"({' OR '.join(self.condition(c) for c in either)})")
+        if start is not None:
+            parts.append(f"{self.column(time)} >= {instant(format_time(start))}")
+        if end is not None:
+            parts.append(f"{self.column(time)} < {instant(format_time(end))}")
+        return " AND ".join(parts) or "true"
+
+    def column(self, name: str) -> str:
+        """
+        A field's column; a field the dataset does not have is absent everywhere.
+        """
+        if name in self.fields:
+            return quote(name)
+        if path := flat_path(name, self.fields):
+            pointer = path[1].replace("~", "~0").replace("/", "~1")
+            return f"json_extract_string({quote(path[0].name)}, {self.value('/' + pointer)})"
+        return "NULL::VARCHAR"
+
+    def condition(self, condition: Condition) -> str:
+        column = self.column(condition.field)
+        field = self.fields.get(condition.field)
+        if condition.op is Op.EXISTS:
+            return f"({column} IS NOT NULL)"
+        if condition.op is Op.MISSING:
+            return f"({column} IS NULL)"
+        if condition.op is Op.NOT_IN:
+            held = self.condition(Condition(condition.field, Op.IN, condition.values))
+            return f"(NOT coalesce({held}, false))"
+        if field is None or field.type is Type.FLAT:
+            values: list[Scalar] = [str(value) for value in condition.values]
+        else:
+            values = typed_all(field, condition.values)
+        if not values:
+            return "false"
+        if condition.op is Op.IN:
+            return self._in(column, field, values)
+        tests = [self._compared(column, field, condition.op, value) for value in values]
+        return f"({' OR '.join(tests)})"
+
+    def _in(self, column: str, field: Field | None, values: list[Scalar]) -> str:
+        placed = ", ".join(self._typed(field, value) for value in values)
+        if field is not None and field.type is Type.SET:
+            return f"list_has_any({column}, [{placed}])"
+        return f"({column} IN ({placed}))"
+
+    def _compared(self, column: str, field: Field | None, op: Op, value: Scalar) -> str:
+        if op is Op.PREFIX:
+            test = f"starts_with({{}}, {self.value(str(value))})"
+        else:
+            test = f"{{}} {COMPARED[op]} {self._typed(field, value)}"
+        if field is not None and field.type is Type.SET:
+            return f"len(list_filter({column}, lambda item: {test.format('item')})) > 0"
+        if op is Op.PREFIX and field is not None and field.type not in STRINGS:
+            column = f"({text_of(column, field)})::VARCHAR"
+        return test.format(column)
+
+    def _typed(self, field: Field | None, value: Scalar) -> str:
+        if field is not None and field.type is Type.DATE:
+            return instant(str(value))
+        if field is not None and field.type is Type.DAY:
+            return f"DATE {literal(str(value))}"
+        return self.value(value)
+
+
+def instant(text: str) -> str:
+    """
+    As a constant and not a parameter, so that Parquet row groups outside are never read.
+    """
+    return f"TIMESTAMPTZ {literal(text)}"
+
+
+def text_of(column: str, field: Field | None) -> str:
+    """
+    A column as documents write it.
+    """
+    if field is not None and field.type is Type.DATE:
+        return f"strftime({column}, '{ISO}')"
+    if field is not None and field.type is Type.DAY:
+        return f"{column}::VARCHAR"
+    return column
+
+
+def compile_plan(plan: Plan, scope: Scope, source: str) -> tuple[str, list[object]]:
+    """
+    One SELECT: filter, take sets apart, group, aggregate. Columns come in the plan's order.
+    """
+    query = Query(plan.dataset)
+    where = query.filters(plan.where, scope, plan.start, plan.end, plan.time)
+    tables = [f"{source} AS t"]
+    keys, shown = [], []
+    for number, group in enumerate(plan.by):
+        field = query.fields.get(group.field)
+        if group.bucket is None and field is not None and field.type is Type.SET:
+            tables.append(f"unnest(coalesce({quote(group.field)}, [NULL])) AS u{number}(value)")
+            key = f"u{number}.value"
+        else:
+            key = _key(query, group, plan)
+        keys.append(f"{key} AS k{number}")
+        shown.append(_shown(f"k{number}", group, field))
+    inner = [_aggregate(query, a, f"a{number}") for number, a in enumerate(plan.aggregates)]
+    outer = [f"a{number}" for number in range(len(inner))]
+    by = f" GROUP BY {', '.join(f'k{number}' for number in range(len(keys)))}" if keys else ""
+    grouped = f"SELECT {', '.join([*keys, *inner])} FROM {', '.join(tables)} WHERE {where}{by}"
+    return f"SELECT {', '.join([*shown, *outer])} FROM ({grouped})", query.values
+
+
+def _key(query: Query, group: Group, plan: Plan) -> str:
+    field = query.fields.get(group.field)
+    if group.bucket is Bucket.HOUR:
+        name = group.field if field is not None and field.type is Type.DATE else plan.time
+        return f"epoch_ms({query.column(name)}) // 3600000"
+    if group.bucket is not None:
+        name = group.field if field is not None and field.type is Type.DAY else "local.day"
+        unit = literal(group.bucket.value)
+        column = query.column(name)
+        return column if group.bucket is Bucket.DAY else f"date_trunc({unit}, {column})::DATE"
+    column = query.column(group.field)
+    if group.edges:
+        whens = [f"WHEN {column} >= {edge!r} THEN {edge!r}" for edge in sorted(group.edges)[::-1]]
+        return f"(CASE {' '.join(whens)} END)::DOUBLE"
+    return column
+
+
+def _shown(key: str, group: Group, field: Field | None) -> str:
+    if group.bucket is Bucket.HOUR:
+        return f"strftime(make_timestamp({key} * 3600000000), '{ISO}')"
+    if group.bucket is not None:
+        return f"{key}::VARCHAR"
+    return text_of(key, field)
+
+
+def _aggregate(query: Query, aggregate: Aggregate, name: str) -> str:
+    column = query.column(aggregate.field) if aggregate.field else "*"
+    field = query.fields.get(aggregate.field)
+    if field is not None and field.type is Type.SET:
+        call = _over_set(aggregate, column)
+    elif aggregate.function is Function.PERCENTILE:
+        call = f"quantile_cont({column}, {aggregate.percent / 100!r})"
+    elif aggregate.function is Function.DISTINCT:
+        call = f"count(DISTINCT {column})"
+    else:
+        call = f"{aggregate.function.value}({column})"
+    if aggregate.where:
+        call += f" FILTER (WHERE {' AND '.join(query.condition(c) for c in aggregate.where)})"
+    if aggregate.function in (Function.MIN, Function.MAX):
+        call = text_of(call, field)
+    return f"{_whole(call, aggregate, field)} AS {name}"
+
+
+def _whole(call: str, aggregate: Aggregate, field: Field | None) -> str:
+    """
+    Sums of whole numbers as such; they may pass what 64 bits hold.
+    """
+    if aggregate.function is Function.SUM and (field is None or field.type not in NUMBERS):
+        return f"({call})::DOUBLE"
+    return call
+
+
+def _over_set(aggregate: Aggregate, column: str) -> str:
+    if aggregate.function is Function.COUNT:
+        return f"count({column})"
+    if aggregate.function is Function.DISTINCT:
+        return f"coalesce(len(list_distinct(flatten(list({column})))), 0)"
+    return f"{aggregate.function.value}(list_{aggregate.function.value}({column}))"

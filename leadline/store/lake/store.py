@@ -1,0 +1,308 @@
+"""
+The embedded store: Delta tables in one folder, read and written by any number of processes.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import orjson
+
+from leadline.errors import FormatError, StoreError
+from leadline.formats import DATASETS, Document, Type
+from leadline.formats.times import format_time
+from leadline.formats.validate import check
+from leadline.store.contract import DatasetHealth, Expired, Found, Health, Hit, Mode, Outcome
+from leadline.store.lake.folder import file_system, open_folder
+from leadline.store.lake.schema import empty_rows, fields_of, quote
+from leadline.store.lake.search import compile_search
+from leadline.store.lake.sql import Query, compile_plan, text_of
+from leadline.store.lake.table import Table
+from leadline.store.lake.upkeep import merge_all, merge_small, months_before, vacuum
+from leadline.store.lake.write import Counts, read, write_lines
+from leadline.store.plan import Condition, Plan, Row
+from leadline.store.scope import Scope
+from leadline.store.words import parse
+
+BATCH = 5000
+
+
+class LakeStore:
+    """
+    Safe to share between threads and processes; `close` gives the memory back.
+    """
+
+    def __init__(
+        self, folder: str | Path, *, allow_network: bool = False, threads: int = 0
+    ) -> None:
+        self.folder = Path(folder).absolute()
+        open_folder(self.folder, allow_network=allow_network)
+        self.staging = self.folder / ".staging"
+        self.staging.mkdir(mode=0o700, exist_ok=True)
+        self._tables: dict[str, Table] = {}
+        self._local = threading.local()
+        self._database = duckdb.connect()
+        self._database.execute("SET TimeZone = 'UTC'; SET parquet_metadata_cache = true")
+        self._database.execute("SET temp_directory = $1", [str(self.staging)])
+        if threads:
+            self._database.execute("SET threads = $1", [threads])
+
+    def write(self, documents: Sequence[Document], mode: Mode) -> Outcome:
+        outcome = Outcome()
+        by_dataset: dict[str, list[Document]] = {}
+        for document in documents:
+            name = document.get("dataset")
+            if isinstance(name, str) and name in DATASETS and "@timestamp" in document:
+                by_dataset.setdefault(name, []).append(document)
+            else:
+                outcome.rejected.append((document, "dataset or @timestamp: missing or unknown"))
+        for name, members in by_dataset.items():
+            outcome.add(self._write(name, members, mode))
+        return outcome
+
+    def write_lines(self, dataset: str, lines: bytes, mode: Mode) -> Counts:
+        """
+        The quick way in for NDJSON that is known to hold checked documents of one dataset.
+        """
+        table = self.table(dataset)
+        con = self._connection()
+        counts = write_lines(con, table, lines, self.staging, mode)
+        if counts.accepted:
+            merge_small(con, table)
+        return counts
+
+    def scan(
+        self,
+        dataset: str,
+        scope: Scope,
+        *,
+        where: Sequence[Condition] = (),
+        start: datetime | None = None,
+        end: datetime | None = None,
+        fields: Sequence[str] | None = None,
+        order: Sequence[str] = ("@timestamp",),
+        limit: int | None = None,
+    ) -> Iterator[list[Document]]:
+        scope.allow_documents()
+        known = fields_of(dataset)
+        names = [name for name in known if fields is None or name in fields]
+        query = Query(dataset)
+        shown = ", ".join(text_of(quote(name), known[name]) for name in names) or "NULL"
+        tail = "".join(_order(order, known))
+        tail += f" LIMIT {limit:d}" if limit is not None else ""
+        filters = query.filters(where, scope, start, end)
+
+        def statement(source: str) -> str:
+            return f"SELECT {shown} FROM {source} WHERE {filters}{tail}"
+
+        cursor, rows = self._first(dataset, statement, query.values, start, end)
+        flat = [number for number, name in enumerate(names) if known[name].type is Type.FLAT]
+        while rows:
+            yield [_document(names, flat, row) for row in rows]
+            rows = cursor.fetchmany(BATCH)
+        cursor.close()
+
+    def ask(self, plan: Plan, scope: Scope) -> list[Row]:
+        scope.allow_plan(plan)
+        names = [group.field for group in plan.by] + [a.name for a in plan.aggregates]
+        bounds = (plan.start, plan.end) if plan.time == "@timestamp" else (None, None)
+        compiled = compile_plan(plan, scope, "{source}")
+        rows = self._all(
+            plan.dataset, lambda s: compiled[0].replace("{source}", s), compiled[1], *bounds
+        )
+        return [dict(zip(names, row, strict=True)) for row in rows]
+
+    def search(
+        self,
+        text: str,
+        scope: Scope,
+        *,
+        where: Sequence[Condition] = (),
+        start: datetime | None = None,
+        end: datetime | None = None,
+        limit: int = 20,
+    ) -> Found:
+        scope.allow_documents()
+        query = Query("process")
+        filters = query.filters(where, scope, start, end)
+        statement = compile_search(query, parse(text), "{source}", filters, max(limit, 1))
+        rows = self._all(
+            "process", lambda s: statement.replace("{source}", s), query.values, start, end
+        )
+        hits = tuple(_hit(row) for row in rows[:limit])
+        return Found(hits, rows[0][8] if rows else 0)
+
+    def expire(self, keep: Mapping[str, datetime], *, dry_run: bool) -> list[Expired]:
+        gone = []
+        for name, dataset in DATASETS.items():
+            if (kept_from := keep.get(dataset.family)) is None:
+                continue
+            table = self.table(name)
+            with table.locked():
+                months = months_before(table, kept_from)
+                if months and not dry_run:
+                    table.commit([], [file for files in months.values() for file in files])
+            reason = f"{dataset.family} is kept from {format_time(kept_from)[:10]}"
+            for month, files in months.items():
+                rows, size = sum(f.rows for f in files), sum(f.size for f in files)
+                gone.append(Expired(f"{name}/{month}", name, rows, size, reason))
+        return sorted(gone, key=lambda expired: expired.name)
+
+    def health(self) -> Health:
+        datasets = {}
+        for name in DATASETS:
+            if files := self.table(name).files():
+                datasets[name] = DatasetHealth(
+                    sum(file.rows for file in files),
+                    sum(file.size for file in files),
+                    format_time(max(file.last for file in files)),
+                    format_time(min(file.first for file in files)),
+                )
+        problems = [] if file_system(self.folder) else ["the lake's file system is not known"]
+        return Health("lake", True, tuple(problems), datasets)
+
+    def compact(self) -> int:
+        """
+        Merge small files and delete what is long out of use; the chores call this.
+        """
+        con = self._connection()
+        merged = 0
+        for name in DATASETS:
+            table = self.table(name)
+            if table.files():
+                merged += merge_all(con, table)
+                vacuum(table)
+        return merged
+
+    def close(self) -> None:
+        self._database.close()
+
+    def table(self, dataset: str) -> Table:
+        """
+        The table of a dataset, whether or not anything was written to it.
+        """
+        if dataset not in DATASETS:
+            raise StoreError(f"no dataset {dataset!r}; there are {', '.join(DATASETS)}")
+        return self._tables.setdefault(dataset, Table(self.folder, DATASETS[dataset]))
+
+    def _write(self, name: str, documents: list[Document], mode: Mode) -> Outcome:
+        known = fields_of(name)
+        if not set().union(*documents) <= known.keys():
+            documents = [check(dict(document)) for document in documents]
+        lines = b"".join(orjson.dumps(d, option=orjson.OPT_APPEND_NEWLINE) for d in documents)
+        try:
+            counts = self.write_lines(name, lines, mode)
+        except (duckdb.ConversionException, duckdb.InvalidInputException) as error:
+            return self._write_halves(name, documents, mode, error)
+        except (OSError, duckdb.IOException, duckdb.OutOfMemoryException) as error:
+            return Outcome(kept=documents, reason=_one_line(error), pause=True)
+        return Outcome(counts.accepted, counts.duplicate)
+
+    def _write_halves(
+        self, name: str, documents: list[Document], mode: Mode, error: Exception
+    ) -> Outcome:
+        """
+        Somewhere in the batch is a value its column cannot hold: find it, keep the rest.
+        """
+        if len(documents) == 1:
+            try:
+                check(dict(documents[0]))
+            except FormatError as reason:
+                error = reason
+            return Outcome(rejected=[(documents[0], _one_line(error))])
+        middle = len(documents) // 2
+        outcome = self._write(name, documents[:middle], mode)
+        outcome.add(self._write(name, documents[middle:], mode))
+        return outcome
+
+    def _source(self, dataset: str, start: datetime | None, end: datetime | None) -> str:
+        table = self.table(dataset)
+        paths = [
+            table.path(file)
+            for file in table.files()
+            if (start is None or file.last >= start) and (end is None or file.first < end)
+        ]
+        return read(paths) if paths else empty_rows(dataset)
+
+    def _all(
+        self,
+        dataset: str,
+        statement: Callable[[str], str],
+        values: list[object],
+        start: datetime | None,
+        end: datetime | None,
+    ) -> list[tuple[Any, ...]]:
+        cursor, rows = self._first(dataset, statement, values, start, end, None)
+        cursor.close()
+        return rows
+
+    def _first(
+        self,
+        dataset: str,
+        statement: Callable[[str], str],
+        values: list[object],
+        start: datetime | None,
+        end: datetime | None,
+        size: int | None = BATCH,
+    ) -> tuple[duckdb.DuckDBPyConnection, list[tuple[Any, ...]]]:
+        """
+        Run a statement over the live files; once more when one of them was deleted meanwhile.
+        """
+        for last in (False, True):
+            cursor = self._database.cursor()
+            try:
+                cursor.execute(statement(self._source(dataset, start, end)), values)
+                return cursor, cursor.fetchall() if size is None else cursor.fetchmany(size)
+            except duckdb.IOException as error:
+                cursor.close()
+                if last:
+                    raise StoreError(f"lake {self.folder}: {_one_line(error)}") from error
+            except duckdb.Error as error:
+                cursor.close()
+                raise StoreError(f"lake {self.folder}: {_one_line(error)}") from error
+        raise AssertionError("the second try returns or raises")
+
+    def _connection(self) -> duckdb.DuckDBPyConnection:
+        """
+        This thread's own connection: temporary tables live in it.
+        """
+        if not hasattr(self._local, "con"):
+            self._local.con = self._database.cursor()
+        con: duckdb.DuckDBPyConnection = self._local.con
+        return con
+
+
+def _order(order: Sequence[str], known: Mapping[str, object]) -> Iterator[str]:
+    terms = [
+        f"{quote(name.removeprefix('-'))} {'DESC' if name.startswith('-') else 'ASC'} NULLS LAST"
+        for name in order
+        if name.removeprefix("-") in known
+    ]
+    if terms:
+        yield f" ORDER BY {', '.join(terms)}"
+
+
+def _document(names: list[str], flat: list[int], row: tuple[Any, ...]) -> Document:
+    if flat:
+        values = list(row)
+        for number in flat:
+            if values[number] is not None:
+                values[number] = orjson.loads(values[number])
+        row = tuple(values)
+    return {name: value for name, value in zip(names, row, strict=True) if value is not None}
+
+
+def _hit(row: tuple[Any, ...]) -> Hit:
+    line, matched, hours, samples, first, last, users, programs, _ = row
+    return Hit(
+        line, matched, hours, samples, first, last, tuple(users or ()), tuple(programs or ())
+    )
+
+
+def _one_line(error: BaseException) -> str:
+    return str(error).strip().split("\n", 1)[0][:300]

@@ -1,0 +1,215 @@
+"""
+Every store: groups and aggregates.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from leadline.store.contract import Store
+from leadline.store.plan import Aggregate, Bucket, Condition, Function, Group, Op, Plan
+from leadline.store.scope import EVERYTHING
+from tests.store.cases import COUNT, HOURS, PEOPLE, ask, at, everything, table
+from tests.store.documents import job, process
+
+
+def test_an_empty_store_answers(store: Store) -> None:
+    """
+    Before anything was written there is one empty total and no row.
+    """
+    least = Aggregate("least", Function.MIN, "core_seconds")
+    users = Aggregate("users", Function.DISTINCT, "user.name")
+
+    assert ask(store, COUNT, HOURS, least, users) == [
+        {"n": 0, "seconds": None, "least": None, "users": 0}
+    ]
+    assert ask(store, by=(Group("user.name"),)) == []
+    assert everything(store) == []
+    assert store.search("gmx", EVERYTHING).total == 0
+    assert store.health().ok
+    assert store.expire({"process": at(21)}, dry_run=False) == []
+
+
+def test_groups_and_aggregates(store: Store) -> None:
+    """
+    One row per value, absent values as None; nothing to sum is None, not 0.
+    """
+    store.write(PEOPLE, "create")
+
+    rows = ask(store, COUNT, HOURS, by=(Group("user.name"),))
+
+    assert table(rows, "user.name") == {"alice": 1, "bob": 1, "alicia": 1, None: 1}
+    assert table(rows, "user.name", "seconds") == {"alice": 1, "bob": 2, "alicia": None, None: 3}
+
+
+def test_every_function(store: Store) -> None:
+    """
+    Count of a field, least, greatest, distinct, median, over numbers and over instants.
+    """
+    store.write(PEOPLE, "create")
+
+    [row] = ask(
+        store,
+        Aggregate("have", Function.COUNT, "core_seconds"),
+        Aggregate("tagged", Function.COUNT, "program.tags"),
+        Aggregate("least", Function.MIN, "core_seconds"),
+        Aggregate("most", Function.MAX, "core_seconds"),
+        Aggregate("users", Function.DISTINCT, "user.name"),
+        Aggregate("tags", Function.DISTINCT, "program.tags"),
+        Aggregate("median", Function.PERCENTILE, "core_seconds", 50),
+        Aggregate("newest", Function.MAX, "@timestamp"),
+        Aggregate("by_alice", Function.COUNT, where=(Condition("user.name", Op.IN, ("alice",)),)),
+        Aggregate(
+            "by_nobody", Function.SUM, "core_seconds", where=(Condition("host.name", Op.MISSING),)
+        ),
+    )
+
+    assert row == {
+        "have": 3,
+        "tagged": 2,
+        "least": 1.0,
+        "most": 3.0,
+        "users": 3,
+        "tags": 2,
+        "median": pytest.approx(2.0),
+        "newest": "2026-11-21T04:00:04.000Z",
+        "by_alice": 1,
+        "by_nobody": None,
+    }
+
+
+def test_a_set_counts_in_each_of_its_values(store: Store) -> None:
+    """
+    A document with two tags stands in two rows; one without stands in the row None.
+    """
+    store.write(PEOPLE, "create")
+
+    assert table(ask(store, by=(Group("program.tags"),)), "program.tags") == {
+        "gpu": 1,
+        "mpi": 2,
+        None: 2,
+    }
+
+
+def test_two_sets_give_every_pair(store: Store) -> None:
+    """
+    Grouping by two set fields takes both apart.
+    """
+    store.write(
+        [process(1, **{"program.tags": ["a", "b"], "user.metagroup": ["x", "y"]})], "create"
+    )
+
+    rows = ask(store, by=(Group("program.tags"), Group("user.metagroup")))
+
+    assert {(row["program.tags"], row["user.metagroup"]) for row in rows} == {
+        ("a", "x"),
+        ("a", "y"),
+        ("b", "x"),
+        ("b", "y"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("bucket", "expected"),
+    [
+        (Bucket.DAY, {"2026-11-21": 2, "2027-01-01": 1, None: 1}),
+        (Bucket.WEEK, {"2026-11-16": 2, "2026-12-28": 1, None: 1}),
+        (Bucket.MONTH, {"2026-11-01": 2, "2027-01-01": 1, None: 1}),
+        (Bucket.QUARTER, {"2026-10-01": 2, "2027-01-01": 1, None: 1}),
+        (Bucket.YEAR, {"2026-01-01": 2, "2027-01-01": 1, None: 1}),
+    ],
+)
+def test_days_and_longer_are_the_clusters_own(
+    store: Store, bucket: Bucket, expected: dict[str | None, int]
+) -> None:
+    """
+    Buckets of a day and more go by local.day, whatever the time in UTC.
+    """
+    nowhere = {name: value for name, value in process(4).items() if name != "local.day"}
+    store.write(
+        [process(1), process(2), process(3, **{"local.day": "2027-01-01"}), nowhere], "create"
+    )
+
+    rows = ask(store, by=(Group("local.day", bucket),))
+
+    assert table(rows, "local.day") == expected
+
+
+def test_hours_are_utc(store: Store) -> None:
+    """
+    An hour is written as its first moment; empty hours have no row.
+    """
+    store.write(
+        [process(1), process(2), process(3, **{"@timestamp": "2026-11-21T06:59:59.999Z"})], "create"
+    )
+
+    rows = ask(store, by=(Group("@timestamp", Bucket.HOUR),))
+
+    assert table(rows, "@timestamp") == {
+        "2026-11-21T04:00:00.000Z": 2,
+        "2026-11-21T06:00:00.000Z": 1,
+    }
+
+
+def test_edges_cut_numbers_into_classes(store: Store) -> None:
+    """
+    A class holds its lower edge; what lies below the first or is absent is None.
+    """
+    values = [0.5, 1.0, 1.5, 10.0, 99.0]
+    store.write([process(n, core_seconds=v) for n, v in enumerate(values)] + [process(9)], "create")
+
+    rows = ask(store, by=(Group("core_seconds", edges=(1, 2, 10)),))
+
+    assert table(rows, "core_seconds") == {None: 2, 1: 2, 10: 2}
+
+
+def test_a_plan_may_run_on_another_time(store: Store) -> None:
+    """
+    Bounds and hours go by the plan's time field; documents without it are out.
+    """
+    store.write(
+        [
+            job(1, **{"job.end": "2026-11-21T05:30:00.000Z"}),
+            job(2, **{"job.end": "2026-11-22T00:00:00.000Z"}),
+            job(3),
+        ],
+        "replace",
+    )
+
+    rows = store.ask(
+        Plan(
+            "job",
+            (COUNT,),
+            by=(Group("job.end", Bucket.HOUR),),
+            start=at(21),
+            end=at(22),
+            time="job.end",
+        ),
+        EVERYTHING,
+    )
+
+    assert rows == [{"job.end": "2026-11-21T05:00:00.000Z", "n": 1}]
+
+
+def test_many_groups_are_all_there(store: Store) -> None:
+    """
+    Rows are never cut: top N and others are made above, from all of them.
+    """
+    store.write([process(n, **{"user.name": f"u{n}"}) for n in range(2500)], "create")
+
+    rows = ask(store, by=(Group("user.name"), Group("host.name")))
+
+    assert len(rows) == 2500
+    [row] = ask(store, Aggregate("users", Function.DISTINCT, "user.name"))
+    assert row["users"] == 2500
+
+
+def test_numbers_and_flags_are_keys_too(store: Store) -> None:
+    """
+    A row's key has the type of its field.
+    """
+    store.write([process(1, **{"process.pid": 5, "rolled_up": True}), process(2)], "create")
+
+    rows = ask(store, by=(Group("process.pid"), Group("rolled_up")))
+
+    assert {(row["process.pid"], row["rolled_up"]) for row in rows} == {(5, True), (None, None)}
