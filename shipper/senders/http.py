@@ -1,0 +1,224 @@
+"""
+Sink `http`: gzip NDJSON to a worker, which answers 2xx only when the batch is safe in its spool.
+
+An answer that does not look like a worker's (a captive portal, a proxy's page) counts as none: a
+200 alone deletes nothing here.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import ssl
+import time
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from leadline.errors import LeadlineError, SettingsError
+from shipper.senders.settings import ShipSettings, TlsSettings
+from shipper.senders.sink import NotNow, Paused, Refused
+
+PATH = "/api/v1/documents"
+ANSWER_LIMIT = 64 << 10
+BACK_TO_FIRST = 600.0  # after a failover, look at the preferred endpoint again after this time
+NOT_THIS = {400: False, 413: True, 422: False}  # status: whether the size is what is wrong
+LATER = {408, 425, 429}
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    status: int
+    body: bytes
+    retry_after: float | None
+
+
+class HttpSink:
+    def __init__(
+        self, settings: ShipSettings, host: str, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._settings = settings
+        self._clock = clock
+        first = zlib.crc32(host.encode()) if settings.loadbalance else 0
+        first %= len(settings.endpoints)
+        self._endpoints = settings.endpoints[first:] + settings.endpoints[:first]
+        self._at = 0
+        self._left_first = 0.0
+        secure = any(url.startswith("https") for url in self._endpoints)
+        self._tls = tls_context(settings.ssl) if secure else None
+        self._connection: http.client.HTTPConnection | None = None
+
+    @property
+    def target(self) -> str:
+        return self._endpoints[self._at]
+
+    def send(self, data: bytes, count: int) -> None:
+        """
+        Offer the batch to each endpoint in turn, the one that took the last batch first.
+        """
+        body = gzip(data, self._settings.compression_level)
+        if self._at and self._clock() - self._left_first > BACK_TO_FIRST:
+            self._turn_to(0)
+        problems: list[LeadlineError] = []
+        for _ in self._endpoints:
+            try:
+                judge(self.target, self._offer(body), count)
+                return
+            except (NotNow, Paused) as problem:
+                problems.append(problem)
+                self._turn_to((self._at + 1) % len(self._endpoints))
+        later = [problem for problem in problems if isinstance(problem, NotNow)]
+        raise later[0] if later else problems[0]
+
+    def close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def _turn_to(self, index: int) -> None:
+        self.close()
+        self._at = index
+        self._left_first = self._clock()
+
+    def _offer(self, body: bytes) -> Answer:
+        headers = self._headers()
+        fresh = self._connection is None
+        try:
+            return self._exchange(body, headers)
+        except (http.client.HTTPException, OSError) as error:
+            self.close()
+            if fresh or isinstance(error, TimeoutError):
+                raise NotNow(f"{self.target}: {what_happened(error)}") from None
+        try:  # the worker may have closed a connection that was idle: that is no failure yet
+            return self._exchange(body, headers)
+        except (http.client.HTTPException, OSError) as error:
+            self.close()
+            raise NotNow(f"{self.target}: {what_happened(error)}") from None
+
+    def _exchange(self, body: bytes, headers: dict[str, str]) -> Answer:
+        parts = urlsplit(self.target)
+        if self._connection is None:
+            self._connection = self._connect(parts.scheme, parts.hostname or "", parts.port)
+        self._connection.request("POST", parts.path.rstrip("/") + PATH, body, headers)
+        response = self._connection.getresponse()
+        answer = response.read(ANSWER_LIMIT)
+        if response.will_close or response.read(1):
+            self.close()
+        return Answer(response.status, answer, seconds(response.headers.get("Retry-After")))
+
+    def _connect(self, scheme: str, host: str, port: int | None) -> http.client.HTTPConnection:
+        timeout = self._settings.timeout
+        if scheme == "https":
+            return http.client.HTTPSConnection(host, port, timeout=timeout, context=self._tls)
+        return http.client.HTTPConnection(host, port, timeout=timeout)
+
+    def _headers(self) -> dict[str, str]:
+        headers = {
+            "Content-Type": "application/x-ndjson",
+            "User-Agent": "leadline-shipper",
+        }
+        if self._settings.compression_level:
+            headers["Content-Encoding"] = "gzip"
+        if token := read_token(self._settings):
+            headers["Authorization"] = f"Bearer {token}"
+        return headers
+
+
+def judge(target: str, answer: Answer, count: int) -> None:
+    """
+    Return when the worker has the batch, raise what is to be done otherwise.
+    """
+    status, said = answer.status, gist(answer.body)
+    if 200 <= status < 300:
+        if not is_receipt(answer.body):
+            raise NotNow(f"{target}: answers {status}, but not as a leadline worker: {said}")
+        return
+    reason = f"{target}: {status} {http.client.responses.get(status, '')}: {said}".rstrip(": ")
+    if status in NOT_THIS:
+        raise Refused(reason, too_large=NOT_THIS[status])
+    if status in LATER or status >= 500 or status < 200:
+        raise NotNow(reason, answer.retry_after)
+    raise Paused(reason)
+
+
+def is_receipt(body: bytes) -> bool:
+    try:
+        said = json.loads(body)
+    except ValueError:
+        return False
+    return isinstance(said, dict) and isinstance(said.get("accepted"), int)
+
+
+def gist(body: bytes) -> str:
+    """
+    The first words of an answer, fit for one line.
+    """
+    try:
+        said = json.loads(body)
+    except ValueError:
+        said = body.decode(errors="replace")
+    text = str(said.get("error") or said if isinstance(said, dict) else said)
+    return " ".join("".join(c if c.isprintable() else " " for c in text).split())[:200]
+
+
+def gzip(data: bytes, level: int) -> bytes:
+    if not level:
+        return data
+    packer = zlib.compressobj(level, zlib.DEFLATED, 31)
+    return packer.compress(data) + packer.flush()
+
+
+def seconds(text: str | None) -> float | None:
+    return float(text) if text is not None and text.strip().isdecimal() else None
+
+
+def what_happened(error: Exception) -> str:
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return f"certificate not trusted: {error.verify_message}"
+    if isinstance(error, TimeoutError):
+        return "no answer in time"
+    if isinstance(error, OSError) and error.strerror:
+        return str(error.strerror)
+    return f"no proper answer ({type(error).__name__})"
+
+
+def read_token(settings: ShipSettings) -> str:
+    """
+    The token as it is now: a file may be replaced while the shipper runs.
+    """
+    if settings.token_file is None:
+        return settings.token
+    try:
+        token = settings.token_file.read_text(encoding="ascii").strip()
+    except OSError as error:
+        raise Paused(f"token file {settings.token_file}: {error.strerror}") from None
+    except ValueError:
+        token = ""
+    if not token or not token.isprintable():
+        raise Paused(f"token file {settings.token_file}: holds no token; write it on one line")
+    return token
+
+
+def tls_context(settings: TlsSettings) -> ssl.SSLContext:
+    context = ssl.create_default_context()
+    file: Path | None = None
+    try:
+        for file in settings.certificate_authorities:
+            context.load_verify_locations(cafile=file)
+        if file := settings.certificate:
+            context.load_cert_chain(file, settings.key)
+    except OSError as error:  # an SSLError is one
+        raise SettingsError(
+            f"ship.ssl: {file}: cannot be used: {error.strerror or error}"
+        ) from None
+    if settings.verification_mode != "full":
+        context.check_hostname = False
+    if settings.verification_mode == "none":
+        context.verify_mode = ssl.CERT_NONE
+    return context
+
+
+def build(settings: ShipSettings, host: str) -> HttpSink:
+    return HttpSink(settings, host)
