@@ -15,7 +15,9 @@ from leadline.errors import LeadlineError
 
 # Every command: where it lives, and its one line in `leadline --help`.
 COMMANDS: dict[str, tuple[str, str]] = {
+    "sample": ("leadline.commands.sample", "Take one snapshot of this machine."),
     "up": ("leadline.commands.up", "Start everything on this machine."),
+    "simulate": ("leadline.commands.simulate", "A fleet that never was, with the truth."),
     "doctor": ("leadline.commands.doctor", "What is in force here, and what is missing."),
 }
 

@@ -7,7 +7,8 @@ To add one: declare its frozen dataclass in its own room, then its line here.
 from __future__ import annotations
 
 from leadline.settings.common import COMMON_SECTIONS
+from shipper.settings import CollectSettings
 
 
 def schema() -> dict[str, object]:
-    return {**COMMON_SECTIONS}
+    return {**COMMON_SECTIONS, "collect": CollectSettings}

@@ -1,0 +1,81 @@
+"""
+Collectors under a deadline: each has its own thread, so that one that hangs (a dead file server,
+a driver that does not answer) is left behind and the others go on.
+"""
+
+from __future__ import annotations
+
+import threading
+from queue import Empty, SimpleQueue
+
+from leadline.formats import Document
+from shipper.collectors.contract import Collector, NoticeError, Tick
+from shipper.system import System
+
+Answer = tuple[list[Document], str | None]
+
+
+class Deadline:
+    def __init__(self, name: str, collector: Collector, system: System) -> None:
+        self.name = name
+        self.collector = collector
+        self._system = system
+        self._ticks: SimpleQueue[Tick | None] = SimpleQueue()
+        self._answers: SimpleQueue[Answer] = SimpleQueue()
+        self._thread: threading.Thread | None = None
+        self._since: float | None = None
+        self.is_stuck = False
+
+    def start(self, tick: Tick) -> None:
+        """
+        Begin a tick, unless the last one still hangs.
+        """
+        if self.is_stuck and not self._came_back():
+            return
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._work, name=self.name, daemon=True)
+            self._thread.start()
+        self._since = tick.uptime
+        self._ticks.put(tick)
+
+    def finish(self, seconds: float) -> Answer:
+        """
+        What it made within SECONDS, and what went wrong. A late answer is thrown away: its
+        documents would carry the wrong time.
+        """
+        if self.is_stuck:
+            return [], self._late()
+        try:
+            return self._answers.get(timeout=max(0.01, seconds))
+        except Empty:
+            self.is_stuck = True
+            return [], self._late()
+
+    def close(self) -> None:
+        self._ticks.put(None)
+        close = getattr(self.collector, "close", None)
+        if close is not None and not self.is_stuck:
+            if self._thread is not None:
+                self._thread.join(1.0)
+            close()
+
+    def _late(self) -> str:
+        since = self._system.uptime() - (self._since or 0.0)
+        return f"did not answer within its deadline; it hangs since {since:.0f} s"
+
+    def _came_back(self) -> bool:
+        try:
+            self._answers.get_nowait()
+        except Empty:
+            return False
+        self.is_stuck = False
+        return True
+
+    def _work(self) -> None:
+        while (tick := self._ticks.get()) is not None:
+            try:
+                self._answers.put((list(self.collector(tick)), None))
+            except NoticeError as notice:
+                self._answers.put(([], str(notice)))
+            except Exception as error:  # counted, sent as an event; the others go on
+                self._answers.put(([], f"{type(error).__name__}: {error}"))

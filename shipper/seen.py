@@ -1,0 +1,103 @@
+"""
+A process as it is followed from tick to tick: what cannot change, what did, and by how much.
+"""
+
+from __future__ import annotations
+
+from shipper.jobs import Job
+
+
+class Seen:
+    """
+    One process. Deltas are None when nothing is known to take them against.
+    """
+
+    __slots__ = (
+        "command_line",
+        "container",
+        "cpu_system",
+        "cpu_user",
+        "executable",
+        "fields",
+        "io_descriptor",
+        "io_read",
+        "io_write",
+        "job",
+        "kernel",
+        "kin",
+        "name",
+        "parent",
+        "pid",
+        "pss",
+        "raw",
+        "read_bytes",
+        "rss",
+        "session",
+        "stack",
+        "start",
+        "start_ticks",
+        "stat_descriptor",
+        "state",
+        "stray",
+        "system_ticks",
+        "threads",
+        "ticks_seen",
+        "uid",
+        "user",
+        "user_ticks",
+        "virtual",
+        "wanted",
+        "write_bytes",
+    )
+
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
+        self.start_ticks = 0
+        self.start = 0.0  # Unix time
+        self.raw = b""
+        self.stat_descriptor = -1
+        self.io_descriptor = -1
+        self.stack: object = None  # changes with exec: address randomisation
+        self.ticks_seen = 0
+        self.name = ""
+        self.command_line: str | None = None
+        self.executable: str | None = None
+        self.parent = 0
+        self.session = 0
+        self.state = "?"
+        self.threads = 1
+        self.uid: int | None = None
+        self.user: str | None = None
+        self.user_ticks = 0
+        self.system_ticks = 0
+        self.rss: int | None = None
+        self.virtual: int | None = None
+        self.pss: int | None = None
+        self.read_bytes: int | None = None
+        self.write_bytes: int | None = None
+        self.cpu_user: float | None = None  # seconds within the interval
+        self.cpu_system: float | None = None
+        self.io_read: int | None = None  # bytes within the interval
+        self.io_write: int | None = None
+        self.kernel = False
+        self.job: Job | None = None
+        self.container: str | None = None
+        self.stray: bool | None = None
+        self.wanted = True
+        self.kin = ""  # processes with the same are rolled up
+        self.fields: dict[str, object] = {}  # those of its document that do not change
+
+    @property
+    def entity(self) -> str:
+        return f"{self.pid}-{self.start_ticks}"
+
+    def be_idle(self) -> None:
+        """
+        Nothing happened since the last tick.
+        """
+        self.cpu_user = self.cpu_system = 0.0
+        if self.io_read is not None:
+            self.io_read = self.io_write = 0
+
+    def counters(self) -> list[int | None]:
+        return [self.user_ticks, self.system_ticks, self.read_bytes, self.write_bytes]

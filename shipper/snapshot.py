@@ -1,0 +1,198 @@
+"""
+One snapshot of the machine: every collector at its turn, their documents with the fields all
+documents share.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from leadline.formats import SCHEMA_VERSION, Document
+from leadline.formats.times import from_epoch
+from shipper.collectors import BUILT_IN
+from shipper.collectors.contract import Collector, CollectorModule, Gear, Tick, UnavailableError
+from shipper.counters import Counters, State
+from shipper.deadline import Deadline
+from shipper.settings import CollectSettings
+from shipper.system import System
+from shipper.users import Users
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """
+    What the shipper did since it started; a daemon sends the growth with its node documents.
+    """
+
+    documents: int = 0
+    left_out: int = 0  # processes a filter left out
+    failures: int = 0  # collectors that failed or were cut off
+
+
+class Snapshots:
+    """
+    Takes snapshots one after the other. STATE is a folder that makes deltas survive a restart.
+    """
+
+    def __init__(
+        self,
+        settings: CollectSettings,
+        system: System,
+        state: Path | None = None,
+        modules: Mapping[str, CollectorModule] = BUILT_IN,
+    ) -> None:
+        self._settings = settings
+        self._system = system
+        self._state = State(state)
+        self._boot_id = system.boot_id()
+        self._host = (settings.host or system.host_name()).lower()
+        kept = self._state.load(self._boot_id)
+        counters, looked_at = kept.get("counters"), kept.get("uptime")
+        self._counters = Counters(counters if isinstance(counters, dict) else None)
+        self._looked_at = float(looked_at) if isinstance(looked_at, int | float) else None
+        gear = Gear(settings, system, self._counters, Users(system))
+        self.unavailable: dict[str, str] = {}
+        self._collectors: dict[str, Deadline] = {}
+        self.documents = self.failures = 0
+        for name, module in modules.items():
+            if name not in settings.collectors:
+                continue
+            try:
+                collector = module.build(gear)
+            except UnavailableError as why:
+                self.unavailable[name] = str(why)
+                continue
+            self._restore(name, collector, kept.get("collectors"))
+            self._collectors[name] = Deadline(name, collector, system)
+
+    @property
+    def is_first(self) -> bool:
+        """
+        Nothing is known to take deltas against.
+        """
+        return self._looked_at is None
+
+    @property
+    def tally(self) -> Tally:
+        left_out = sum(getattr(d.collector, "left_out", 0) for d in self._collectors.values())
+        return Tally(self.documents, left_out, self.failures)
+
+    def take(self) -> list[Document]:
+        """
+        All documents of one look at the machine, ready to be sent.
+        """
+        tick = self._tick()
+        self._counters.turn()
+        for deadline in self._collectors.values():
+            deadline.start(tick)
+        common = self._common(tick)
+        node: Document = {}
+        documents: list[Document] = []
+        until = self._system.uptime() + self._settings.deadline
+        for deadline in self._collectors.values():
+            made, failure = deadline.finish(until - self._system.uptime())
+            for document in made:
+                if document["dataset"] == "node" and "job.local_id" not in document:
+                    node.update(document)
+                else:
+                    documents.append({**common, **document})
+            if failure is not None:
+                self.failures += 1
+                documents.append({**common, **notice(tick.host, deadline.name, failure)})
+        documents.append({**common, "dataset": "node", **node, **self._own_cost()})
+        self._looked_at = tick.uptime
+        self._save(tick)
+        self.documents += len(documents)
+        return documents
+
+    def close(self) -> None:
+        for deadline in self._collectors.values():
+            deadline.close()
+
+    def _tick(self) -> Tick:
+        wall, uptime = self._system.wall(), self._system.uptime()
+        interval = uptime - self._looked_at if self._looked_at is not None else None
+        if interval is not None and interval <= 0:
+            interval = None
+        return Tick(wall, uptime, interval, self._boot_id, self._host)
+
+    def _common(self, tick: Tick) -> Document:
+        """
+        `@timestamp` is the middle of the interval: midnight's sample belongs to the day it
+        measured. The interval is taken by the clock since boot, so a clock set back harms nothing.
+        """
+        common: Document = {
+            "@timestamp": from_epoch(tick.wall - (tick.interval or 0.0) / 2),
+            "host.name": tick.host,
+            "boot.id": tick.boot_id,
+            "sample.uptime": int(tick.uptime),
+            "sample.time": from_epoch(tick.wall),
+            "agent.version": agent_version(),
+            "schema.version": SCHEMA_VERSION,
+        }
+        if self._settings.cluster:
+            common["cluster"] = self._settings.cluster
+        if tick.interval is not None:
+            common["interval.seconds"] = round(tick.interval, 3)
+        return common
+
+    def _own_cost(self) -> Document:
+        spent = self._counters.delta("shipper.cpu", self._system.own_cpu())
+        return {} if spent is None else {"shipper.core_seconds": round(spent, 3)}
+
+    def _restore(self, name: str, collector: Collector, kept: object) -> None:
+        if isinstance(kept, dict) and name in kept and hasattr(collector, "restore"):
+            collector.restore(kept[name], self._looked_at)
+
+    def _save(self, tick: Tick) -> None:
+        if self._state.folder is None:
+            return
+        collectors = {
+            name: deadline.collector.dump()
+            for name, deadline in self._collectors.items()
+            if hasattr(deadline.collector, "dump") and not deadline.is_stuck
+        }
+        self._state.save(
+            tick.boot_id,
+            {
+                "uptime": tick.uptime,
+                "counters": self._counters.values(),
+                "collectors": collectors,
+            },
+        )
+
+
+def notice(host: str, collector: str, reason: str) -> Document:
+    """
+    A collector that could not do its work, as an event.
+    """
+    return {
+        "dataset": "event",
+        "rule.name": f"shipper.{collector}",
+        "event.object": host,
+        "event.kind": "notice",
+        "event.severity": "warning",
+        "event.reason": reason[:2000],
+        "message": f"collector {collector} on {host}: {reason}"[:2000],
+    }
+
+
+def unavailable(settings: CollectSettings, system: System) -> dict[str, str]:
+    """
+    Collectors this machine cannot have, and why: for `leadline doctor`.
+    """
+    snapshots = Snapshots(settings, system)
+    snapshots.close()
+    return snapshots.unavailable
+
+
+@cache
+def agent_version() -> str:
+    try:
+        return version("leadline")
+    except PackageNotFoundError:  # run from a source tree or a zipapp without metadata
+        return "0"
