@@ -7,6 +7,7 @@ documents lie sorted, so that a sample takes half the bytes of a default mapping
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 import orjson
@@ -19,17 +20,51 @@ Body = dict[str, object]
 PREFIX = "leadline"
 PRIORITY = 500
 
-# Words as leadline.store.words cuts them: whatever is neither letter nor digit ends one.
+# Words as leadline.store.words cuts them; a test compares the two.
+SEPARATORS = "/=,;:\"'()[]{}<>|&@$%!?*\\`"
+STRIPPED = "-+."
+LONGEST_WORD = 8191
+
 ANALYSIS: Body = {
     "tokenizer": {
         "cmdline": {
             "type": "char_group",
-            "tokenize_on_chars": ["whitespace", "punctuation", "symbol"],
+            "tokenize_on_chars": ["whitespace", *SEPARATORS],
+            "max_token_length": LONGEST_WORD,
         },
         "path": {"type": "path_hierarchy"},
     },
+    "filter": {
+        "cmdline_strip": {
+            "type": "pattern_replace",
+            "pattern": f"^[{re.escape(STRIPPED)}]+",
+            "replacement": "",
+        },
+        "cmdline_some": {"type": "length", "min": 1},  # what is left out keeps its place
+        "cmdline_parts": {
+            "type": "pattern_capture",
+            "preserve_original": True,
+            "patterns": ["([\\p{L}\\p{N}]+)"],
+        },
+        "cmdline_once": {"type": "unique", "only_on_same_position": True},
+    },
     "analyzer": {
-        "cmdline": {"type": "custom", "tokenizer": "cmdline", "filter": ["lowercase"]},
+        "cmdline": {
+            "type": "custom",
+            "tokenizer": "cmdline",
+            "filter": [
+                "cmdline_strip",
+                "cmdline_some",
+                "cmdline_parts",
+                "lowercase",
+                "cmdline_once",
+            ],
+        },
+        "cmdline_search": {
+            "type": "custom",
+            "tokenizer": "cmdline",
+            "filter": ["cmdline_strip", "cmdline_some", "lowercase"],
+        },
         "path_tree": {"type": "custom", "tokenizer": "path"},
     },
 }
@@ -39,7 +74,6 @@ SETTINGS: Body = {
     "auto_expand_replicas": "0-1",
     "codec": "best_compression",
     "refresh_interval": "30s",
-    "analysis": ANALYSIS,
 }
 
 META: Body = {
@@ -53,6 +87,7 @@ def field_mapping(field: Field) -> Body:
     match field.type:
         case Type.COMMAND:
             words = {"type": "text", "analyzer": "cmdline", "norms": False}
+            words |= {"search_analyzer": "cmdline_search"}
             return {"type": "keyword", "ignore_above": 8191, "fields": {"text": words}}
         case Type.PATH:
             tree = {"type": "text", "analyzer": "path_tree", "norms": False}
@@ -109,7 +144,10 @@ def component_templates(prefix: str = PREFIX) -> dict[str, Body]:
     }
     for dataset in DATASETS.values():
         own = [field for field in dataset.fields if field.name not in common]
-        parts[f"{prefix}-{dataset.name}"] = {"mappings": {"properties": properties(own)}}
+        part: Body = {"mappings": {"properties": properties(own)}}
+        if any(field.type in (Type.COMMAND, Type.PATH) for field in own):
+            part["settings"] = {"index": {"analysis": ANALYSIS}}  # each template is checked alone
+        parts[f"{prefix}-{dataset.name}"] = part
     return {name: {"template": part, "_meta": META} for name, part in parts.items()}
 
 

@@ -4,8 +4,6 @@ The three stores behind one fixture.
 
 from __future__ import annotations
 
-import importlib.util
-import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,8 +12,6 @@ import pytest
 from leadline.store.contract import Store
 from leadline.store.lake import LakeStore
 from leadline.store.memory import MemoryStore
-
-HAVE_OPENSEARCH = importlib.util.find_spec("leadline.store.opensearch.store") is not None
 
 
 @pytest.fixture
@@ -40,16 +36,6 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
     elif request.param == "lake":
         opened = LakeStore(tmp_path / "lake")
     else:
-        opened = _opensearch(request)
+        opened = request.getfixturevalue("opensearch_store")
     yield opened
     opened.close()
-
-
-def _opensearch(request: pytest.FixtureRequest) -> Store:
-    if not HAVE_OPENSEARCH:
-        pytest.skip("leadline.store.opensearch.store is not there yet")
-    from leadline.store.opensearch import OpenSearchStore
-
-    url = request.getfixturevalue("opensearch")
-    opened: Store = OpenSearchStore([url], prefix=f"t{uuid.uuid4().hex[:12]}-", refresh="true")
-    return opened

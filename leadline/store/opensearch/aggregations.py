@@ -1,0 +1,317 @@
+"""
+Plans as aggregations: composite buckets, read page by page, so that no answer is ever cut.
+
+A bucket's sums come as they are; distinct counts are counted exactly in a second pass, because the
+engine's own are estimates.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from itertools import islice
+from typing import Any
+
+from leadline.errors import StoreError
+from leadline.formats import DATASETS, Field, Type
+from leadline.formats.field import NUMBERS
+from leadline.formats.times import format_time
+from leadline.store.opensearch.conditions import Query, all_of, known_field, query
+from leadline.store.plan import Aggregate, Bucket, Function, Group, Plan, Row, Scalar
+from leadline.store.scope import Scope
+from leadline.store.values import flat_path
+
+PAGE = 10_000
+EXACT_DISTINCT = 500_000  # values listed; beyond, a distinct count is the engine's estimate
+PRECISION = 40_000  # of an estimate over everything: the engine's most
+PRECISION_PER_GROUP = 1_000  # 16 kB of heap for each group of a page
+
+CALENDAR = {
+    Bucket.DAY: "1d",
+    Bucket.WEEK: "1w",
+    Bucket.MONTH: "1M",
+    Bucket.QUARTER: "1q",
+    Bucket.YEAR: "1y",
+}
+LABEL_SCRIPT = (
+    "def all = params._source['labels']; if (all == null) { return null; }"
+    " def value = all[params.name]; return value == null ? null : value.toString()"
+)
+
+Search = Callable[[dict[str, object]], Any]  # a search body → the parsed answer
+Key = tuple[Scalar | None, ...]
+
+
+def answer(plan: Plan, scope: Scope, search: Search) -> list[Row]:
+    matching = query(plan.dataset, scope, plan.where, plan.start, plan.end, plan.time)
+    found = grouped(plan, matching, search) if plan.by else whole(plan, matching, search)
+    names = [group.field for group in plan.by]
+    rows = {key: dict(zip(names, key, strict=True)) | row for key, row in found.items()}
+    for aggregate in plan.aggregates:
+        if aggregate.function is Function.DISTINCT:
+            count_distinct(plan, aggregate, matching, rows, search)
+    return list(rows.values())
+
+
+def whole(plan: Plan, matching: Query, search: Search) -> dict[Key, Row]:
+    body: dict[str, object] = {"size": 0, "track_total_hits": True, "query": matching}
+    if aggregations := metrics(plan):
+        body["aggs"] = aggregations
+    found = search(body)
+    results = found.get("aggregations", {})
+    count = found["hits"]["total"]["value"]
+    return {(): {a.name: read(plan, a, results, count) for a in plan.aggregates}}
+
+
+def grouped(plan: Plan, matching: Query, search: Search) -> dict[Key, Row]:
+    found: dict[Key, Row] = {}
+    for key, bucket in buckets(plan, plan.by, matching, metrics(plan), search):
+        count = bucket["doc_count"]
+        found[key] = {a.name: read(plan, a, bucket, count) for a in plan.aggregates}
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """
+    One class of a group with edges: composite buckets know no classes, so each is asked alone.
+    """
+
+    restriction: tuple[Query, ...]
+    lower: tuple[float | None, ...]  # by group, in the order of the groups with edges
+
+
+def buckets(
+    plan: Plan,
+    groups: tuple[Group, ...],
+    matching: Query,
+    aggregations: dict[str, object],
+    search: Search,
+) -> Iterator[tuple[Key, Any]]:
+    plain = [group for group in groups if not group.edges]
+    for part in parts([group for group in groups if group.edges]):
+        restricted: Query = {"bool": {"filter": [matching, *part.restriction]}}
+        if not plain:
+            body = {"size": 0, "track_total_hits": True, "query": restricted, "aggs": aggregations}
+            found = search(body)
+            total = found["hits"]["total"]["value"]
+            if total:
+                yield part.lower, {"doc_count": total, **found.get("aggregations", {})}
+            continue
+        for values, bucket in pages(plan, plain, restricted, aggregations, search):
+            lowers, rest = iter(part.lower), iter(values)
+            yield tuple(next(lowers if group.edges else rest) for group in groups), bucket
+
+
+def parts(edged: list[Group]) -> Iterator[Part]:
+    if not edged:
+        yield Part((), ())
+        return
+    first, *others = edged
+    edges = sorted(first.edges)
+    uppers = [*edges[1:], None]
+    classes: list[tuple[Query, float | None]] = [
+        (
+            {"range": {first.field: {"gte": low} | ({} if high is None else {"lt": high})}},
+            low,
+        )
+        for low, high in zip(edges, uppers, strict=True)
+    ]
+    within: Query = {"range": {first.field: {"gte": edges[0]}}}
+    classes.append(({"bool": {"must_not": [within]}}, None))
+    for restriction, lower in classes:
+        for rest in parts(others):
+            yield Part((restriction, *rest.restriction), (lower, *rest.lower))
+
+
+def pages(
+    plan: Plan,
+    groups: list[Group],
+    matching: Query,
+    aggregations: dict[str, object],
+    search: Search,
+) -> Iterator[tuple[Key, Any]]:
+    sources = [{f"g{n}": source(plan, group)} for n, group in enumerate(groups)]
+    readers = [reader(plan, group) for group in groups]
+    composite: dict[str, object] = {"size": PAGE, "sources": sources}
+    rows: dict[str, object] = {"composite": composite}
+    if aggregations:
+        rows["aggs"] = aggregations
+    while True:
+        found = search(
+            {"size": 0, "track_total_hits": False, "query": matching, "aggs": {"rows": rows}}
+        )
+        page = found.get("aggregations", {}).get("rows", {})
+        for bucket in page.get("buckets", []):
+            yield (
+                tuple(read(v) for read, v in zip(readers, bucket["key"].values(), strict=True)),
+                bucket,
+            )
+        if "after_key" not in page or len(page["buckets"]) < PAGE:
+            return
+        composite["after"] = page["after_key"]
+
+
+def source(plan: Plan, group: Group) -> dict[str, object]:
+    if group.bucket is Bucket.HOUR:
+        hours = {"field": time_field(plan, group), "fixed_interval": "1h", "missing_bucket": True}
+        return {"date_histogram": hours}
+    if group.bucket is not None:
+        named = DATASETS[plan.dataset].by_name.get(group.field)
+        day = group.field if named is not None and named.type is Type.DAY else "local.day"
+        interval = {"calendar_interval": CALENDAR[group.bucket]}
+        return {"date_histogram": {"field": day, **interval, "missing_bucket": True}}
+    path = flat_path(group.field, DATASETS[plan.dataset].by_name)
+    if path is not None and path[0].name == "labels":
+        script = {"source": LABEL_SCRIPT, "params": {"name": path[1]}}
+        return {"terms": {"script": script, "missing_bucket": True}}
+    known_field(plan.dataset, group.field)
+    return {"terms": {"field": group.field, "missing_bucket": True}}
+
+
+def time_field(plan: Plan, group: Group) -> str:
+    field = DATASETS[plan.dataset].by_name.get(group.field)
+    return group.field if field is not None and field.type is Type.DATE else plan.time
+
+
+def reader(plan: Plan, group: Group) -> Callable[[Any], Scalar | None]:
+    """
+    How a bucket's key becomes what a row carries.
+    """
+    if group.bucket is Bucket.HOUR:
+        return instant
+    if group.bucket is not None:
+        return day
+    field = DATASETS[plan.dataset].by_name.get(group.field)
+    return value_reader(field) if field is not None else lambda value: value
+
+
+def value_reader(field: Field) -> Callable[[Any], Scalar | None]:
+    if field.type is Type.DATE:
+        return instant
+    if field.type is Type.DAY:
+        return day
+    if field.type is Type.BOOLEAN:
+        return lambda value: None if value is None else value in (True, 1, "true")
+    if field.type is Type.LONG:
+        return lambda value: None if value is None else int(value)
+    return lambda value: value
+
+
+def instant(milliseconds: Any) -> str | None:
+    if milliseconds is None:
+        return None
+    return format_time(datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=milliseconds))
+
+
+def day(milliseconds: Any) -> str | None:
+    if isinstance(milliseconds, str):
+        return milliseconds[:10]
+    text = instant(milliseconds)
+    return None if text is None else text[:10]
+
+
+def metrics(plan: Plan) -> dict[str, object]:
+    """
+    The aggregations below each bucket, by the position of the plan's aggregate.
+    """
+    made: dict[str, object] = {}
+    fields = DATASETS[plan.dataset].by_name
+    for number, aggregate in enumerate(plan.aggregates):
+        inner = metric(plan, aggregate)
+        name = f"a{number}"
+        if aggregate.where:
+            outer: dict[str, object] = {"filter": all_of(aggregate.where, fields)}
+            made[name] = outer | ({"aggs": {"m": inner}} if inner else {})
+        elif inner:
+            made[name] = inner
+    return made
+
+
+def metric(plan: Plan, aggregate: Aggregate) -> dict[str, object] | None:
+    name = aggregate.field
+    if aggregate.function is Function.COUNT:
+        return {"filter": {"exists": {"field": name}}} if name else None
+    field = known_field(plan.dataset, name)
+    if aggregate.function is Function.DISTINCT:
+        return None  # count_distinct does it
+    if aggregate.function is Function.PERCENTILE:
+        percents = {"percents": [aggregate.percent], "keyed": False}
+        return {"percentiles": {"field": name, **percents, "tdigest": {"compression": 200}}}
+    if aggregate.function is Function.SUM or field.type in NUMBERS:
+        return {"stats": {"field": name}}
+    direction = "asc" if aggregate.function is Function.MIN else "desc"
+    return {"terms": {"field": name, "size": 1, "order": {"_key": direction}}}
+
+
+def read(plan: Plan, aggregate: Aggregate, results: Any, count: int) -> Scalar | None:
+    """
+    One aggregate of a bucket; where no index is there, results are empty.
+    """
+    found = results.get(f"a{plan.aggregates.index(aggregate)}", {})
+    if aggregate.where:
+        count, found = found.get("doc_count", 0), found.get("m", {})
+    if aggregate.function is Function.COUNT:
+        return int(found.get("doc_count", 0)) if aggregate.field else count
+    if aggregate.function is Function.DISTINCT:
+        return 0
+    if aggregate.function is Function.PERCENTILE:
+        value = next((item["value"] for item in found.get("values", [])), None)
+        return None if value is None or math.isnan(value) else float(value)
+    convert = value_reader(known_field(plan.dataset, aggregate.field))
+    if found.get("buckets"):
+        return convert(found["buckets"][0]["key"])
+    return convert(found[str(aggregate.function)]) if found.get("count") else None
+
+
+def count_distinct(
+    plan: Plan, aggregate: Aggregate, matching: Query, rows: dict[Key, Row], search: Search
+) -> None:
+    """
+    Count distinct values by listing them; by the engine's estimate where there are too many.
+    """
+    fields = DATASETS[plan.dataset].by_name
+    present: Query = {"exists": {"field": aggregate.field}}
+    narrowed: Query = {
+        "bool": {"filter": [matching, present, all_of(aggregate.where, fields)]},
+    }
+    counted: Counter[Key] = Counter()
+    groups = (*plan.by, Group(aggregate.field))
+    listed = buckets(plan, groups, narrowed, {}, search)
+    for key, _ in islice(listed, EXACT_DISTINCT):
+        counted[key[:-1]] += 1
+    if next(listed, None) is not None:
+        counted = estimated(plan, aggregate, narrowed, search)
+    for key, row in rows.items():
+        row[aggregate.name] = counted[key]
+
+
+def estimated(plan: Plan, aggregate: Aggregate, narrowed: Query, search: Search) -> Counter[Key]:
+    precision = PRECISION_PER_GROUP if plan.by else PRECISION
+    cardinality = {"field": aggregate.field, "precision_threshold": precision}
+    counts: dict[str, object] = {"n": {"cardinality": cardinality}}
+    if plan.by:
+        found = buckets(plan, plan.by, narrowed, counts, search)
+        return Counter({key: int(bucket["n"]["value"]) for key, bucket in found})
+    results = search({"size": 0, "query": narrowed, "aggs": counts})
+    return Counter({(): int(results["aggregations"]["n"]["value"])})
+
+
+def explain_failure(reason: str) -> StoreError:
+    """
+    The engine's refusals of a question, with what to do about them.
+    """
+    if "too_many_buckets" in reason or "circuit_breaking" in reason or "max_buckets" in reason:
+        return StoreError(
+            "OpenSearch ran out of room for this question: shorten the period, group by less, or "
+            f"give it more heap ({reason[:200]})"
+        )
+    if "timed out" in reason.lower() or "timeout" in reason.lower():
+        return StoreError(
+            "OpenSearch did not answer this question in time: shorten the period or ask for fewer "
+            f"groups, or raise store.timeout ({reason[:200]})"
+        )
+    return StoreError(f"OpenSearch refused the question: {reason}")
