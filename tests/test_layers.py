@@ -32,7 +32,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "leadline.web": MIDDLE,
     "leadline.commands": MIDDLE | {"leadline.web", "leadline.simulate", "shipper", "enrich"},
     "index_templates": set(),
-    "kibana": set(),
+    "kibana": {"leadline.errors", "leadline.formats"},
 }
 
 # What the core install has: a node imports nothing else at the top of a module.

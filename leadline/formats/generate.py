@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from leadline.formats.patterns import pattern_files
 from leadline.formats.reference import fields_page
 from leadline.formats.templates import template_files
 
@@ -18,6 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 GENERATORS: list[Callable[[], dict[str, str]]] = [
     lambda: {"docs/reference/fields.md": fields_page()},
     template_files,
+    pattern_files,
 ]
 
 

@@ -11,7 +11,7 @@ import re
 
 import orjson
 
-REDACTED = "[redacted]"
+REDACTED = "***"  # as the shipper writes it, so that a hop changes nothing
 
 _WORDS = (
     r"(?:password|passwd|passphrase|passcode|(?<![a-z])pass(?![a-z])|secret(?![a-z])"
@@ -19,7 +19,7 @@ _WORDS = (
     r"|credentials?(?![a-z]))"
 )
 _SEPARATOR = r"""\\?["']?(?:\s*:\s*|\s+=\s+|=)|(?P<space>["']?\s+(?=[^-\s=:]))"""
-_VALUE = r"""(?:\[redacted\]|"[^"]*"?|'[^']*'?|[^\s&]+)"""
+_VALUE = r"""(?:\*{3}|"[^"]*"?|'[^']*'?|[^\s&]+)"""
 _VALUE_IN_LINE = r"""(?:\\?["'][^"'\\]*|[^\s&"'\\]+)"""  # a line that is no JSON: stop at any quote
 
 # A text in lower case that holds none of these holds no secret that is known here.

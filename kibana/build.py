@@ -1,0 +1,65 @@
+"""
+Builds leadline.ndjson, the file to import, from objects/: `python -m kibana.build`.
+
+The objects are written for people, with what the products keep as JSON inside a string written as
+plain JSON. The build is deterministic: objects sorted by type and id, keys as they stand.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+BUILT = HERE / "leadline.ndjson"
+
+# Attributes that the products keep as a string of JSON.
+STRINGS = ("visState", "uiStateJSON", "optionsJSON", "panelsJSON", "fieldFormatMap")
+
+
+def objects(folder: Path = HERE / "objects") -> list[dict[str, Any]]:
+    """
+    Every object as it stands in its file, sorted by type and id.
+    """
+    found = [json.loads(path.read_text(encoding="utf-8")) for path in folder.rglob("*.json")]
+    return sorted(found, key=lambda one: (one["type"], one["id"]))
+
+
+def as_imported(one: dict[str, Any]) -> dict[str, Any]:
+    """
+    An object in the form that the import API takes.
+    """
+    attributes = dict(one["attributes"])
+    for name in STRINGS:
+        if name in attributes:
+            attributes[name] = compact(attributes[name])
+    meta = attributes.get("kibanaSavedObjectMeta")
+    if meta is not None:
+        attributes["kibanaSavedObjectMeta"] = {
+            "searchSourceJSON": compact(meta["searchSourceJSON"])
+        }
+    return {**one, "attributes": attributes}
+
+
+def compact(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def built(found: list[dict[str, Any]] | None = None) -> str:
+    lines = [compact(as_imported(one)) for one in (objects() if found is None else found)]
+    summary = {"exportedCount": len(lines), "missingRefCount": 0, "missingReferences": []}
+    return "\n".join([*lines, compact(summary)]) + "\n"
+
+
+def main() -> int:
+    if "--check" in sys.argv:
+        return int(BUILT.read_text(encoding="utf-8") != built())
+    BUILT.write_text(built(), encoding="utf-8")
+    print(f"wrote {BUILT} with {len(objects())} objects")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
