@@ -18,6 +18,9 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "sample": ("leadline.commands.sample", "Take one snapshot of this machine."),
     "up": ("leadline.commands.up", "Start everything on this machine."),
     "simulate": ("leadline.commands.simulate", "A fleet that never was, with the truth."),
+    "setup": ("leadline.commands.setup", "Make OpenSearch or Elasticsearch ready."),
+    "retain": ("leadline.commands.retain", "Delete what is no longer kept."),
+    "size": ("leadline.commands.size", "How much disk, heap and shards a site needs."),
     "doctor": ("leadline.commands.doctor", "What is in force here, and what is missing."),
 }
 

@@ -61,7 +61,8 @@ class Context:
         """
         The store, opened on first use and closed when the command ends.
         """
-        return open_store(self.store_address, **store_options(self.settings))
+        remote = self.store_address.startswith("opensearch")
+        return open_store(self.store_address, **(store_options(self.settings) if remote else {}))
 
     def close(self) -> None:
         if "store" in self.__dict__:
@@ -73,7 +74,10 @@ def store_options(settings: Settings) -> dict[str, object]:
     How to reach the store, secrets read from their files; `retention` for its policies.
     """
     store = settings.get("store", StoreSettings)
-    options: dict[str, object] = {"verify": store.verify}
+    options: dict[str, object] = {
+        "verify": store.verify,
+        "settings": settings.sections["opensearch"],
+    }
     if store.ca_file:
         options["ca_file"] = store.ca_file
     if store.username:

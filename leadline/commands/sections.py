@@ -7,8 +7,9 @@ To add one: declare its frozen dataclass in its own room, then its line here.
 from __future__ import annotations
 
 from leadline.settings.common import COMMON_SECTIONS
+from leadline.store.opensearch.settings import OpenSearchSettings
 from shipper.settings import CollectSettings
 
 
 def schema() -> dict[str, object]:
-    return {**COMMON_SECTIONS, "collect": CollectSettings}
+    return {**COMMON_SECTIONS, "collect": CollectSettings, "opensearch": OpenSearchSettings}

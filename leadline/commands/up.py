@@ -13,14 +13,17 @@ import time
 import urllib.error
 import urllib.request
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 import click
 
 from leadline.commands.context import Context, with_context
 from leadline.commands.supervise import Group, Part, last_words
 from leadline.errors import LeadlineError
-from leadline.settings.common import PathSettings
+from leadline.settings.common import PathSettings, RetentionSettings
+
+if TYPE_CHECKING:
+    from leadline.store.opensearch.node import Node
 
 READY_WAIT = 60.0
 
@@ -60,7 +63,7 @@ def up(
     common = base_arguments(context)
     node = start_opensearch(context) if opensearch else None
     if node is not None:
-        common += ["--store", f"opensearch={node}"]
+        common += ["--store", f"opensearch={node.url}"]
     token = local_token(context.paths)
     group = Group(parts(context.paths, common, host, port, worker_port, interval, token), notice)
     stop_on_signals(group)
@@ -77,6 +80,8 @@ def up(
         group.watch()
     finally:
         group.stop()
+        if node is not None:
+            node.stop()
         lock.close()
 
 
@@ -207,11 +212,16 @@ def wait_ready(group: Group, address: str, worker: str) -> None:
         raise LeadlineError(f"no answer from {waiting[0]} within {READY_WAIT:.0f} s")
 
 
-def start_opensearch(context: Context) -> str:
-    from leadline.store.opensearch.node import Node
+def start_opensearch(context: Context) -> Node:
+    from leadline.store.opensearch.local import start_local
+    from leadline.store.opensearch.settings import OpenSearchSettings
 
     click.echo("starting a local OpenSearch node (first time: about 130 MB to fetch) …")
-    return Node(context.paths.data / "opensearch").start()
+    settings = context.settings.get("opensearch", OpenSearchSettings)
+    retention = context.settings.get("retention", RetentionSettings)
+    node = start_local(context.paths.data / "opensearch", settings, retention)
+    click.echo(f"  opensearch  {node.url}, data in {node.folder}")
+    return node
 
 
 def load_demo(context: Context, common: list[str]) -> None:

@@ -5,6 +5,7 @@ OpenSearch refuses uid 0), and stopped by its own pid.
 """
 
 import ctypes
+import hashlib
 import json
 import os
 import pwd
@@ -254,6 +255,17 @@ def hand_over(folder: Path, account: pwd.struct_passwd) -> None:
         )
     for place in (folder, *folder.rglob("*")):
         os.chown(place, account.pw_uid, account.pw_gid, follow_symlinks=False)
+
+
+def place_for(folder: Path) -> Path:
+    """
+    `folder`, or a place of its own below /var/lib where root's node could not enter it.
+    """
+    account = other_account()
+    if account is None or can_enter(folder.resolve().parent, account):
+        return folder
+    name = hashlib.sha256(str(folder.resolve()).encode()).hexdigest()[:8]
+    return Path("/var/lib/leadline-opensearch") / name
 
 
 def die_with_parent() -> None:

@@ -1,0 +1,41 @@
+"""`leadline setup`: make the store ready, or bring it up to date."""
+
+from __future__ import annotations
+
+import click
+
+from leadline.commands.context import Context, with_context
+from leadline.settings.common import RetentionSettings
+
+
+@click.command()
+@click.option("--dry-run", is_flag=True, help="Only say what would be changed.")
+@with_context
+def setup(context: Context, dry_run: bool) -> None:
+    """
+    Install templates and lifecycle policies on OpenSearch or Elasticsearch.
+
+    What is right already is left alone. An index whose mapping does not fit stops it before
+    anything is changed. The lake needs no setup.
+
+    \b
+    Examples:
+        leadline --store opensearch=https://search:9200 setup --dry-run
+        leadline --store opensearch=https://search:9200 setup
+    """
+    if not context.store_address.startswith("opensearch"):
+        click.echo(f"{context.store_address} needs no setup")
+        return
+    from leadline.store.opensearch.setup import has_ism, set_up
+    from leadline.store.opensearch.store import OpenSearchStore
+
+    store = context.store
+    assert isinstance(store, OpenSearchStore)
+    retention = context.settings.get("retention", RetentionSettings)
+    changes = set_up(store.client, store.prefix, store.settings, retention, dry_run=dry_run)
+    for change in changes:
+        click.echo(f"{'would change' if dry_run else 'changed'}  {change}")
+    if not changes:
+        click.echo(f"{store.client.engine}: everything is up to date")
+    if not store.client.engine.elasticsearch and not has_ism(store.client):
+        click.echo("no index state management here: `leadline retain --yes` deletes, run it daily")
