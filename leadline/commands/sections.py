@@ -6,10 +6,17 @@ To add one: declare its frozen dataclass in its own room, then its line here.
 
 from __future__ import annotations
 
+from enrich.settings import EnrichSettings, WorkerSettings
 from leadline.settings.common import COMMON_SECTIONS
 from leadline.store.opensearch.settings import OpenSearchSettings
+from shipper.senders.settings import ShipSettings
 from shipper.settings import CollectSettings
 
 
 def schema() -> dict[str, object]:
-    return {**COMMON_SECTIONS, "collect": CollectSettings, "opensearch": OpenSearchSettings}
+    return {
+        **COMMON_SECTIONS,
+        "collect": CollectSettings,
+        "ship": ShipSettings,
+        "opensearch": OpenSearchSettings,
+    }

@@ -66,6 +66,7 @@ class Sender:
         self._wake = threading.Event()
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
+        self._abandoned = False  # somebody else may have this reader's place by now
         self.state = State("idle", since=clock(), target=sink.target)
 
     def start(self) -> None:
@@ -87,7 +88,8 @@ class Sender:
         if self._thread is not None:
             self._thread.join(timeout)
             if self._thread.is_alive():
-                return  # stuck in an answer; it dies with the process, the batch comes again
+                self._abandoned = True  # stuck in an answer: that batch comes again
+                return
         self._sink.close()
         self._reader.close()
         self._be("stopped")
@@ -163,6 +165,8 @@ class Sender:
         before the next success repeats documents, and loses none.
         """
         self._at = batch.position
+        if self._abandoned:
+            return
         try:
             self._reader.commit(batch.position)
         except SpoolError as error:
