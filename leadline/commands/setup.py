@@ -20,7 +20,7 @@ def setup(context: Context, dry_run: bool) -> None:
 
     \b
     Examples:
-        leadline --store opensearch=https://search:9200 setup --dry-run
+        leadline setup --dry-run
         leadline --store opensearch=https://search:9200 setup
     """
     if not context.store_address.startswith("opensearch"):

@@ -65,6 +65,7 @@ def merge_closed(client: Client, prefix: str, *, now: datetime, dry_run: bool) -
             continue
         if not dry_run:
             client.demand("POST", f"/{name}/_forcemerge", max_num_segments=1, timeout=3600)
+            client.demand("POST", f"/{name}/_refresh")  # else the old segments are still counted
         merged.append(name)
     return merged
 
@@ -72,3 +73,14 @@ def merge_closed(client: Client, prefix: str, *, now: datetime, dry_run: bool) -
 def segments(client: Client, index: str) -> int:
     stats = client.get(f"/{index}/_stats/segments")
     return int(stats["_all"]["primaries"]["segments"]["count"])
+
+
+def hand_over(client: Client, index: str) -> None:
+    """
+    Give a sealed month of raw samples the policy that will delete it.
+    """
+    policy = f"{index.rpartition('-')[0]}-sealed"
+    if client.engine.elasticsearch:
+        client.put(f"/{index}/_settings", {"index.lifecycle.name": policy})
+    else:
+        client.post(f"/_plugins/_ism/change_policy/{index}", {"policy_id": policy})
