@@ -24,7 +24,7 @@ def process(number: int = 0, **fields: object) -> Document:
     }
 
 
-def job(number: int = 0, version: int = 1, **fields: object) -> Document:
+def job(number: int = 0, version: object = 1, **fields: object) -> Document:
     return {
         "dataset": "job",
         "@timestamp": "2026-11-21T04:00:00.000Z",

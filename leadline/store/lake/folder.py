@@ -30,11 +30,15 @@ def open_folder(folder: Path, *, allow_network: bool) -> None:
         raise StoreError(f"{folder}: not a folder; a lake needs one of its own") from None
     except OSError as error:
         raise StoreError(f"{folder}: {error.strerror}; give --store lake:FOLDER another") from None
-    kind = file_system(folder)
-    if not allow_network and kind.startswith(NETWORK):
+    if not allow_network:
+        refuse_network(folder, file_system(folder))
+
+
+def refuse_network(folder: Path, kind: str) -> None:
+    if kind.startswith(NETWORK):
         raise StoreError(
             f"{folder}: is on {kind}, where locks do not hold between machines;"
-            " put the lake on a local disk, or set store.allow_network if one machine writes"
+            " put the lake on a local disk, or open it with allow_network if one machine writes"
         )
 
 

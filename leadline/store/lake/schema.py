@@ -68,16 +68,20 @@ def literal(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-@cache
-def json_columns(dataset: str) -> str:
+def json_rows(dataset: str, path: str) -> str:
     """
-    The `columns` argument for read_json: objects are read as they stand.
+    A FROM clause over a file of NDJSON documents, typed like the table.
     """
-    columns = (
-        f"{literal(f.name)}: {literal('JSON' if f.type is Type.FLAT else SQL_TYPES[f.type])}"
-        for f in DATASETS[dataset].fields
+    fields = DATASETS[dataset].fields
+    flat = [field for field in fields if field.type is Type.FLAT]
+    columns = ", ".join(
+        f"{literal(f.name)}: {literal('JSON' if f in flat else SQL_TYPES[f.type])}" for f in fields
     )
-    return "{" + ", ".join(columns) + "}"
+    texts = ", ".join(f"{quote(f.name)}::VARCHAR AS {quote(f.name)}" for f in flat)
+    return (
+        f"(SELECT * REPLACE ({texts}) FROM read_json({literal(path)},"
+        f" format = 'newline_delimited', columns = {{{columns}}}))"
+    )
 
 
 @cache

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from leadline.formats import Field, Type
-from leadline.formats.field import NUMBERS, STRINGS
+from leadline.formats.field import STRINGS
 from leadline.formats.times import format_time
 from leadline.store.lake.schema import fields_of, literal, quote
 from leadline.store.plan import Aggregate, Bucket, Condition, Function, Group, Op, Plan, Scalar
@@ -61,24 +61,24 @@ class Query:
         return "NULL::VARCHAR"
 
     def condition(self, condition: Condition) -> str:
-        column = self.column(condition.field)
-        field = self.fields.get(condition.field)
-        if condition.op is Op.EXISTS:
-            return f"({column} IS NOT NULL)"
-        if condition.op is Op.MISSING:
-            return f"({column} IS NULL)"
-        if condition.op is Op.NOT_IN:
-            held = self.condition(Condition(condition.field, Op.IN, condition.values))
+        name, op = condition.field, condition.op
+        if op is Op.EXISTS:
+            return f"({self.column(name)} IS NOT NULL)"
+        if op is Op.MISSING:
+            return f"({self.column(name)} IS NULL)"
+        if op is Op.NOT_IN:
+            held = self.condition(Condition(name, Op.IN, condition.values))
             return f"(NOT coalesce({held}, false))"
+        field = self.fields.get(name)
         if field is None or field.type is Type.FLAT:
             values: list[Scalar] = [str(value) for value in condition.values]
         else:
             values = typed_all(field, condition.values)
         if not values:
             return "false"
-        if condition.op is Op.IN:
-            return self._in(column, field, values)
-        tests = [self._compared(column, field, condition.op, value) for value in values]
+        if op is Op.IN:
+            return self._in(self.column(name), field, values)
+        tests = [self._compared(self.column(name), field, op, value) for value in values]
         return f"({' OR '.join(tests)})"
 
     def _in(self, column: str, field: Field | None, values: list[Scalar]) -> str:
@@ -176,33 +176,24 @@ def _shown(key: str, group: Group, field: Field | None) -> str:
 def _aggregate(query: Query, aggregate: Aggregate, name: str) -> str:
     column = query.column(aggregate.field) if aggregate.field else "*"
     field = query.fields.get(aggregate.field)
-    if field is not None and field.type is Type.SET:
-        call = _over_set(aggregate, column)
-    elif aggregate.function is Function.PERCENTILE:
-        call = f"quantile_cont({column}, {aggregate.percent / 100!r})"
-    elif aggregate.function is Function.DISTINCT:
-        call = f"count(DISTINCT {column})"
-    else:
-        call = f"{aggregate.function.value}({column})"
+    among = ""
     if aggregate.where:
-        call += f" FILTER (WHERE {' AND '.join(query.condition(c) for c in aggregate.where)})"
+        among = f" FILTER (WHERE {' AND '.join(query.condition(c) for c in aggregate.where)})"
+    call = _call(aggregate, column, field, among)
     if aggregate.function in (Function.MIN, Function.MAX):
         call = text_of(call, field)
-    return f"{_whole(call, aggregate, field)} AS {name}"
+    return f"{call} AS {name}"
 
 
-def _whole(call: str, aggregate: Aggregate, field: Field | None) -> str:
-    """
-    Sums of whole numbers as such; they may pass what 64 bits hold.
-    """
-    if aggregate.function is Function.SUM and (field is None or field.type not in NUMBERS):
-        return f"({call})::DOUBLE"
-    return call
-
-
-def _over_set(aggregate: Aggregate, column: str) -> str:
-    if aggregate.function is Function.COUNT:
-        return f"count({column})"
-    if aggregate.function is Function.DISTINCT:
-        return f"coalesce(len(list_distinct(flatten(list({column})))), 0)"
-    return f"{aggregate.function.value}(list_{aggregate.function.value}({column}))"
+def _call(aggregate: Aggregate, column: str, field: Field | None, among: str) -> str:
+    function = aggregate.function
+    of_set = field is not None and field.type is Type.SET
+    if function is Function.PERCENTILE:
+        return f"quantile_cont({column}, {aggregate.percent / 100!r}){among}"
+    if function is Function.DISTINCT and of_set:
+        return f"coalesce(len(list_distinct(flatten(list({column}){among}))), 0)"
+    if function is Function.DISTINCT:
+        return f"count(DISTINCT {column}){among}"
+    if function in (Function.MIN, Function.MAX) and of_set:
+        return f"{function.value}(list_{function.value}({column})){among}"
+    return f"{function.value}({column}){among}"

@@ -17,7 +17,7 @@ import duckdb
 
 from leadline.store.contract import Mode
 from leadline.store.lake.folder import sync
-from leadline.store.lake.schema import PARTITION, json_columns, literal, quote
+from leadline.store.lake.schema import PARTITION, json_rows, literal, quote
 from leadline.store.lake.table import File, Table, Written
 
 LIVE_LEVEL = 1  # zstd: new rows are written once more when files are merged
@@ -39,10 +39,7 @@ def write_lines(
     with tempfile.NamedTemporaryFile(dir=staging, suffix=".ndjson") as file:
         file.write(lines)
         file.flush()
-        source = (
-            f"read_json({literal(file.name)}, format = 'newline_delimited',"
-            f" columns = {json_columns(table.dataset.name)})"
-        )
+        source = json_rows(table.dataset.name, file.name)
         return write_rows(con, table, source, mode)
 
 
