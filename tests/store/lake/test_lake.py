@@ -183,6 +183,7 @@ def test_a_newer_version_adds_its_columns(lake: LakeStore, monkeypatch: pytest.M
         assert "process.mood" in names
         store.close()
     finally:
+        monkeypatch.undo()
         schema.fields_of.cache_clear()
         schema.empty_rows.cache_clear()
 
