@@ -7,6 +7,7 @@ Sampling never waits for a worker, and a worker never sees what is not on this n
 from __future__ import annotations
 
 import os
+import re
 import signal
 import time
 from collections.abc import Callable, Mapping
@@ -35,6 +36,8 @@ from shipper.status import (
     write_status,
 )
 from shipper.ticks import Bell, Ticks
+
+NUMBERS = re.compile(r"\d+")  # the same problem with another count is no news
 
 Tell = Callable[[str], None]
 
@@ -171,7 +174,7 @@ class Shipper:
         """
         Told once, until something else is wrong.
         """
-        if problem and problem != self._problem:
+        if problem and NUMBERS.sub("", problem) != NUMBERS.sub("", self._problem):
             self._tell(problem)
         self._problem = problem
 

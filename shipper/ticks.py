@@ -29,7 +29,9 @@ class Ticks:
         """
         The first tick later than `now`. Ticks that were missed are not made up for.
         """
-        return (math.floor((now - self.offset) / self.interval) + 1) * self.interval + self.offset
+        count = math.floor((now - self.offset) / self.interval) + 1
+        due = count * self.interval + self.offset
+        return due if due > now else due + self.interval  # when rounding met the tick itself
 
     def still_due(self, due: float, now: float) -> bool:
         """

@@ -1,0 +1,399 @@
+"""
+The shipper's loop under everything that may go wrong around it.
+"""
+
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from leadline.errors import SettingsError, SpoolError
+from leadline.formats import Document
+from leadline.settings import Duration, Size
+from leadline.spool import Spool, SpoolSettings
+from shipper.daemon import Daemon, Post, Shipper, run_once
+from shipper.lock import OneAtATime
+from shipper.senders.settings import BackoffSettings, QueueSettings, ShipSettings
+from shipper.senders.sink import NotNow
+from shipper.snapshot import Tally
+from shipper.status import read_status
+from tests.shipper.senders.worker import Worker
+
+
+class FakeLooker:
+    """
+    Numbers its documents; fails or stalls when told.
+    """
+
+    def __init__(self, per_tick: int = 3) -> None:
+        self.unavailable = {"nvidia": "no driver"}
+        self.per_tick = per_tick
+        self.taken = self.ticks = 0
+        self.times: list[float] = []
+        self.problem: Exception | None = None
+        self.closed = False
+
+    @property
+    def tally(self) -> Tally:
+        return Tally(self.taken, self.ticks, 0)
+
+    def take(self) -> list[Document]:
+        self.ticks += 1
+        self.times.append(time.time())
+        if self.problem is not None:
+            raise self.problem
+        made: list[Document] = [{"n": self.taken + n} for n in range(self.per_tick)]
+        self.taken += self.per_tick
+        return made
+
+    def close(self) -> None:
+        self.closed = True
+
+
+class ListSink:
+    target = "list"
+
+    def __init__(self) -> None:
+        self.lines: list[bytes] = []
+        self.problem: Exception | None = None
+
+    def send(self, data: bytes, count: int) -> None:
+        if self.problem is not None:
+            raise self.problem
+        self.lines += data.splitlines()
+
+    def close(self) -> None: ...
+
+
+class Rig:
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.looker = FakeLooker()
+        self.sink = ListSink()
+        self.told: list[str] = []
+        self.out = folder / "out.ndjson"
+        self.settings = ShipSettings(
+            interval=Duration(0.1),
+            sink="file",
+            path=self.out,
+            backoff=BackoffSettings(Duration(0.01), Duration(0.02)),
+            shutdown_timeout=Duration(2),
+        )
+
+    def post(self, **more: object) -> Post:
+        return Post(
+            settings=replace(self.settings, **more),  # type: ignore[arg-type]
+            look=lambda: self.looker,
+            host="n1",
+            state=self.folder / "state",
+            spool=self.folder / "spool",
+        )
+
+    def shipper(self, **more: object) -> Shipper:
+        return Shipper(self.post(**more), self.told.append, sink=self.sink)
+
+    def status(self) -> dict[str, Any]:
+        found = read_status(self.folder / "state")
+        assert found is not None
+        return found
+
+
+@pytest.fixture
+def rig(tmp_path: Path) -> Rig:
+    return Rig(tmp_path)
+
+
+def numbers(lines: list[bytes]) -> list[int]:
+    found = [json.loads(line) for line in lines]
+    return [document["n"] for document in found if "n" in document]
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    until = time.monotonic() + 20
+    while not condition():
+        assert time.monotonic() < until, "did not happen within 20 s"
+        time.sleep(0.01)
+
+
+@pytest.fixture
+def daemon(rig: Rig) -> Iterator[Callable[..., Daemon]]:
+    running: list[tuple[Daemon, threading.Thread]] = []
+
+    def start(load: Callable[[], Post]) -> Daemon:
+        daemon = Daemon(load, rig.told.append)
+        thread = threading.Thread(target=daemon.run)
+        thread.start()
+        running.append((daemon, thread))
+        return daemon
+
+    yield start
+    for one, thread in running:
+        if thread.is_alive():
+            one.stop()
+        thread.join(10)
+        assert not thread.is_alive()
+
+
+def test_ticks_come_at_multiples_and_all_arrives(rig: Rig, daemon: Callable[..., Daemon]) -> None:
+    """
+    After the first look, each one is at a multiple of the interval; stop sends what is there.
+    """
+    one = daemon(rig.post)
+    wait_for(lambda: rig.looker.ticks >= 5)
+    one.stop()
+    wait_for(lambda: rig.looker.closed)
+    late = [when % 0.1 for when in rig.looker.times[1:]]
+    assert sorted(late)[len(late) // 2] < 0.05
+    assert numbers(rig.out.read_bytes().splitlines()) == list(range(rig.looker.taken))
+    assert rig.status()["totals"]["sent"] == rig.looker.taken
+
+
+def test_worker_gone_for_long_loses_nothing(rig: Rig) -> None:
+    """
+    Eight hours of ticks without a worker wait on disk, and go in order once it is back.
+    """
+    rig.sink.problem = NotNow("down")
+    shipper = rig.shipper()
+    for _ in range(480):
+        shipper.tick()
+    assert shipper.sender.step() > 0
+    assert rig.status()["waiting"]["pending"] == 480 * 3
+    assert rig.status()["totals"]["sent"] == 0
+    rig.sink.problem = None
+    shipper.sender.drain(20)
+    assert numbers(rig.sink.lines) == list(range(480 * 3))
+    shipper.close(0)
+
+
+def test_bound_is_counted_and_told(rig: Rig) -> None:
+    """
+    When the spool is full the oldest go, the event says how many, and the sum is right.
+    """
+    rig.sink.problem = NotNow("down")
+    rig.looker.per_tick = 500
+    disk = SpoolSettings(max_size=Size(1 << 16))
+    shipper = rig.shipper(queue=QueueSettings(disk))
+    for _ in range(30):
+        shipper.tick()
+    lost = rig.status()["totals"]["dropped_by_bound"]
+    assert lost > 0
+    rig.sink.problem = None
+    shipper.sender.drain(5)
+    found = [json.loads(line) for line in rig.sink.lines]
+    events = [document for document in found if document.get("dataset") == "event"]
+    assert {event["rule.name"] for event in events} == {"shipper.dropped_by_bound"}
+    got = numbers(rig.sink.lines)
+    assert got == list(range(got[0], 15000))
+    shipper.close(0)
+    totals = rig.status()["totals"]
+    assert totals["read"] == totals["sent"] + totals["dropped_by_bound"]
+
+
+def test_failing_snapshot_is_told_once_and_the_loop_goes_on(rig: Rig) -> None:
+    """
+    Even a bug in looking leaves the loop alive.
+    """
+    shipper = rig.shipper()
+    rig.looker.problem = ValueError("bug")
+    for _ in range(3):
+        shipper.tick()
+    assert rig.told == ["snapshot failed: ValueError: bug"]
+    assert rig.status()["failures"] == 3
+    rig.looker.problem = None
+    shipper.tick()
+    assert rig.status()["problem"] == ""
+    shipper.sender.drain(5)
+    assert numbers(rig.sink.lines) == [0, 1, 2]
+    shipper.close(0)
+
+
+def test_full_disk_counts_what_it_costs(rig: Rig) -> None:
+    """
+    What the disk cannot take is counted and told; before and after nothing is lost.
+    """
+    shipper = rig.shipper()
+    rig.looker.per_tick = 1000
+    shipper.tick()
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (5_000, before[1]))
+    try:
+        shipper.tick()
+        shipper.tick()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert len(rig.told) == 1
+    assert "1000 documents not accepted: File too large" in rig.told[0]
+    shipper.tick()
+    shipper.sender.drain(5)
+    assert numbers(rig.sink.lines) == [*range(1000), *range(3000, 4000)]
+    event = next(json.loads(line) for line in rig.sink.lines if b"not_accepted" in line)
+    assert event["event.count"] == 2001  # with the notice of the first loss
+    shipper.close(0)
+    assert rig.status()["totals"]["not_accepted"] == 2001
+
+
+def test_really_full_disk(rig: Rig, tmp_path: Path) -> None:
+    """
+    On a file system of 256 KiB: full, told, freed, and everything accepted arrives in order.
+    """
+    mount = tmp_path / "small"
+    mount.mkdir()
+    words = ["mount", "-t", "tmpfs", "-o", "size=256k", "leadline-test", str(mount)]
+    if subprocess.run(words, capture_output=True).returncode:
+        pytest.skip("needs the right to mount a small tmpfs")
+    try:
+        check_full_disk(rig, mount)
+    finally:
+        subprocess.run(["umount", "-l", str(mount)], check=True)
+
+
+def check_full_disk(rig: Rig, mount: Path) -> None:
+    rig.folder = mount
+    rig.looker.per_tick = 1000
+    shipper = rig.shipper()
+    shipper.tick()
+    (mount / "filler").write_bytes(b"x" * 200_000)
+    for _ in range(12):
+        shipper.tick()
+    assert rig.status()["totals"]["not_accepted"] > 0
+    assert "No space left on device" in " ".join(rig.told)
+    shipper.sender.drain(5)
+    (mount / "filler").unlink()
+    shipper.tick()
+    shipper.sender.drain(5)
+    got = numbers(rig.sink.lines)
+    assert got == sorted(set(got))
+    assert len(got) % 1000 == 0
+    assert got[-1] == rig.looker.taken - 1
+    assert len(rig.sink.lines) == shipper.spool.counters.appended
+    shipper.close(0)
+
+
+def test_settings_are_read_again(rig: Rig, daemon: Callable[..., Daemon]) -> None:
+    """
+    A reload changes the sink without losing a document; settings that fail change nothing.
+    """
+    posts = [rig.post(), rig.post(path=rig.folder / "second.ndjson")]
+    broken: list[Exception] = []
+
+    def load() -> Post:
+        if broken:
+            raise broken[0]
+        return posts.pop(0)
+
+    one = daemon(load)
+    wait_for(lambda: rig.looker.ticks >= 2)
+    one.reload()
+    wait_for(lambda: "settings read again" in rig.told)
+    broken.append(SettingsError("leadline.yaml line 3: unknown setting ship.intervall"))
+    one.reload()
+    wait_for(lambda: any("line 3" in told for told in rig.told))
+    ticks = rig.looker.ticks
+    wait_for(lambda: rig.looker.ticks >= ticks + 2)
+    one.stop()
+    wait_for(lambda: rig.status()["sink"]["state"] == "stopped")
+    wait_for(lambda: rig.status()["waiting"]["pending"] == 0)
+    lines = rig.out.read_bytes() + (rig.folder / "second.ndjson").read_bytes()
+    got = numbers(lines.splitlines())
+    assert got == list(range(len(got)))
+    assert len(got) >= 3 * ticks
+
+
+def test_second_daemon_is_refused(rig: Rig) -> None:
+    """
+    Two shippers on one spool: the second says who is there.
+    """
+    shipper = rig.shipper()
+    with pytest.raises(SpoolError, match="writes here already"):
+        Shipper(rig.post(), rig.told.append, sink=ListSink())
+    shipper.close(0)
+
+
+def test_one_shot_runs_carry_over(rig: Rig) -> None:
+    """
+    Cron's runs share spool and counters: what one could not send, the next sends first.
+    """
+    (rig.out).mkdir()
+    post = rig.post()
+    assert run_once(post, rig.told.append)
+    assert rig.status()["waiting"]["pending"] == 3
+    rig.out.rmdir()
+    assert run_once(post, rig.told.append)
+    assert numbers(rig.out.read_bytes().splitlines()) == list(range(6))
+    assert rig.status()["totals"]["sent"] == 6
+
+
+def test_one_shot_runs_never_pile_up(rig: Rig) -> None:
+    """
+    While one run is still at work the next ends without doing anything.
+    """
+    with OneAtATime(rig.folder / "state"):
+        assert not run_once(rig.post(), rig.told.append)
+    assert rig.looker.ticks == 0
+
+
+SHIP = "from leadline.commands import main; main()"
+
+
+def ship(folder: Path, url: str) -> subprocess.Popen[str]:
+    values = {
+        "paths.data": str(folder),
+        "ship.endpoints": url,
+        "ship.interval": "0.1s",
+        "ship.backoff.max": "0.1s",
+        "collect.collectors": "node",
+    }
+    words = [part for name, value in values.items() for part in ("--set", f"{name}={value}")]
+    environment = {**os.environ, "LEADLINE_CONFIG": str(folder)}
+    return subprocess.Popen(
+        [sys.executable, "-c", SHIP, *words, "ship"],
+        env=environment,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def test_killed_daemon_loses_and_repeats_nothing_it_had_settled(tmp_path: Path) -> None:
+    """
+    kill -9 of the real command, again and again, with a worker that also fails: each sample that
+    was spooled arrives; repeats are at most the batches under way.
+    """
+    moods = iter([(503, b""), b"", None] * 100)
+    there = Worker(lambda lines: next(moods, None))
+    kills = 4
+    try:
+        for _ in range(kills):
+            had = len(there.taken)
+            child = ship(tmp_path, there.url)
+            wait_for(lambda had=had: len(there.taken) >= had + 4)  # type: ignore[misc]
+            child.send_signal(signal.SIGKILL)
+            child.communicate()
+        there.answer = lambda lines: None
+        last = ship(tmp_path, there.url)
+        time.sleep(1.0)
+        last.terminate()
+        _, said = last.communicate(timeout=20)
+        assert last.returncode == 0, said
+    finally:
+        there.close()
+    times = [json.loads(line)["sample.time"] for line in there.taken]
+    with Spool(tmp_path / "spool" / "shipper") as spool:
+        appended = spool.counters.appended
+        assert spool.pending("sender").documents == 0
+    assert len(set(times)) == appended
+    repeats = sum(Counter(times).values()) - len(set(times))
+    assert repeats <= kills * 10
+    status = read_status(tmp_path / "state" / "shipper")
+    assert status is not None
+    assert status["totals"]["sent"] == appended  # type: ignore[index]
