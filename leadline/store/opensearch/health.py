@@ -4,8 +4,10 @@ How the store feels: reachable, green, how much is there and how fresh it is.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
+from leadline.errors import StoreError
 from leadline.formats import DATASETS
 from leadline.store.contract import DatasetHealth, Health
 from leadline.store.opensearch.aggregations import instant
@@ -13,25 +15,41 @@ from leadline.store.opensearch.client import Client
 
 
 def health(client: Client, prefix: str) -> Health:
+    """
+    Never raises: an engine in trouble is what this is for.
+    """
     answer = client.request("GET", "/_cluster/health", timeout=10)
     if not answer.ok:
         return Health("opensearch", False, (answer.reason,), {})
-    cluster = answer.body
-    problems = []
+    problems = list(cluster_problems(answer.body))
+    ok = answer.body["status"] != "red"
+    found: dict[str, DatasetHealth] = {}
+    try:
+        if blocked := blocked_indices(client, prefix):
+            problems.append(f"closed to writing: {', '.join(blocked)}; is a disk full?")
+            ok = False
+        found = datasets(client, prefix)
+    except StoreError as error:
+        problems.append(str(error))
+        ok = False
+    return Health(engine_name(client), ok, tuple(problems), found)
+
+
+def cluster_problems(cluster: Any) -> Iterator[str]:
     if cluster["status"] == "red":
-        problems.append(
-            f"status red: {cluster['unassigned_shards']} shards are nowhere; is a node down?"
-        )
+        yield f"status red: {cluster['unassigned_shards']} shards are nowhere; is a node down?"
     elif cluster["status"] == "yellow":
-        problems.append(
+        yield (
             f"status yellow: {cluster['unassigned_shards']} copies are missing, "
             f"{cluster['number_of_nodes']} nodes are there"
         )
-    blocked = blocked_indices(client, prefix)
-    if blocked:
-        problems.append(f"closed to writing: {', '.join(blocked)}; is a disk full?")
-    ok = cluster["status"] != "red" and not blocked
-    return Health(str(client.engine), ok, tuple(problems), datasets(client, prefix))
+
+
+def engine_name(client: Client) -> str:
+    try:
+        return str(client.engine)
+    except StoreError:
+        return "opensearch"
 
 
 def blocked_indices(client: Client, prefix: str) -> list[str]:
