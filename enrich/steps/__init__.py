@@ -1,1 +1,16 @@
-"""Every enrichment step: one module each, listed in one table."""
+"""Every step of the chain by name, in the order it runs. To add one: its module, then its line."""
+
+from __future__ import annotations
+
+from enrich.step import StepModule
+from enrich.steps import cluster, ingested, job_id, local_time, program, redact, tags
+
+BUILT_IN: dict[str, StepModule] = {
+    "redact": redact,
+    "cluster": cluster,
+    "job_id": job_id,
+    "program": program,
+    "tags": tags,
+    "local_time": local_time,
+    "ingested": ingested,
+}

@@ -18,5 +18,7 @@ def schema() -> dict[str, object]:
         **COMMON_SECTIONS,
         "collect": CollectSettings,
         "ship": ShipSettings,
+        "worker": WorkerSettings,
+        "enrich": EnrichSettings,
         "opensearch": OpenSearchSettings,
     }

@@ -1,0 +1,40 @@
+"""
+Step `ingested`: when the worker took a document, and by which rules and definitions.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from enrich.step import Context
+from enrich.steps.program import SAMPLED
+from leadline.formats import SCHEMA_VERSION, Document
+from leadline.formats.times import from_epoch
+
+
+class Ingested:
+    name = "ingested"
+
+    def __init__(self, rules_version: str, clock: Callable[[], float] = time.time) -> None:
+        self._clock = clock
+        self._second = -1
+        self._now = ""
+        self._plain: Document = {"schema.version": SCHEMA_VERSION}
+        self._ruled = {**self._plain, "rules.version": rules_version}
+        self._rules_version = rules_version
+
+    def __call__(self, document: Document) -> None:
+        if "event.ingested" in document:  # taken before: the first time is the true one
+            if document["dataset"] in SAMPLED:
+                document["rules.version"] = self._rules_version
+            return
+        now = int(self._clock())
+        if now != self._second:
+            self._second = now
+            self._plain["event.ingested"] = self._ruled["event.ingested"] = from_epoch(now)
+        document.update(self._ruled if document["dataset"] in SAMPLED else self._plain)
+
+
+def build(context: Context) -> Ingested:
+    return Ingested(context.rules.version)

@@ -1,0 +1,105 @@
+"""`leadline enrich`: the worker, as a daemon or over files."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+
+import click
+
+from enrich.chain import build_chain
+from enrich.counters import Tally
+from enrich.deadletters import DeadLetters
+from enrich.delivery import Delivery
+from enrich.ingest import Ingested, ingest
+from enrich.rules import read_rules
+from enrich.settings import EnrichSettings, WorkerSettings
+from enrich.sources import find_sources
+from enrich.step import Context as StepContext
+from leadline.commands.context import Context, with_context
+
+FILE_TRIES = 8  # with the default backoff about four minutes
+
+
+@click.command()
+@click.argument("files", nargs=-1, metavar="[FILE]...")
+@click.option("--listen", metavar="HOST:PORT", help="Be the daemon: take what shippers send.")
+@with_context
+def enrich(context: Context, files: tuple[str, ...], listen: str | None) -> None:
+    """
+    Name what ran, and hand it to the store.
+
+    FILE is NDJSON, plain, .gz or .zst; a folder, a pattern, or - for standard input. Without
+    a FILE this is the daemon that shippers send to. Reading a file twice changes nothing.
+
+    \b
+    Examples:
+        leadline enrich /var/spool/samples/*.ndjson.gz
+        leadline --cluster fox enrich old-samples/
+        leadline enrich --listen 127.0.0.1:8460
+    """
+    if files and listen:
+        raise click.UsageError("--listen is for the daemon, which reads no files; leave one out")
+    if not files:
+        _serve(context, listen)
+        return
+    sources = find_sources(files)
+    worker = context.settings.get("worker", WorkerSettings)
+    chain = build_chain(step_context(context), context.settings.get("enrich", EnrichSettings))
+    delivery = Delivery(
+        store=context.store,
+        chain=chain,
+        letters=DeadLetters(context.paths.dead_letters),
+        backoff=worker.backoff,
+        wait=threading.Event().wait,
+        notice=lambda text: click.echo(f"leadline: {text}", err=True),
+        tries=FILE_TRIES,
+    )
+    started = time.monotonic()
+    done = ingest(delivery, sources, worker.bulk_max_size, Progress())
+    _report(context, done, time.monotonic() - started)
+
+
+def step_context(context: Context) -> StepContext:
+    settings = context.settings.get("enrich", EnrichSettings)
+    return StepContext(
+        rules=read_rules(settings.rules), clusters=context.clusters, cluster=context.cluster
+    )
+
+
+class Progress:
+    """
+    A line that grows, for people only.
+    """
+
+    def __init__(self) -> None:
+        self._last = time.monotonic()
+
+    def __call__(self, tally: Tally) -> None:
+        now = time.monotonic()
+        if sys.stderr.isatty() and now - self._last >= 1:
+            self._last = now
+            click.echo(f"\r{tally.total:,} read", err=True, nl=False)
+
+
+def _report(context: Context, done: Ingested, seconds: float) -> None:
+    tally = done.tally
+    click.echo(
+        f"read {tally.total}  accepted {tally.stored}  duplicate {tally.duplicate}"
+        f"  rejected {tally.dead_lettered}  in {seconds:.1f} s"
+    )
+    if tally.dead_lettered:
+        click.echo(
+            f"leadline: {tally.dead_lettered} rejected, with reasons in"
+            f" {context.paths.dead_letters}; `leadline deadletters list` shows them",
+            err=True,
+        )
+    for error in done.failed:
+        click.echo(f"leadline: {error}", err=True)
+    if done.failed:
+        raise click.exceptions.Exit(1)
+
+
+def _serve(context: Context, listen: str | None) -> None:
+    raise click.UsageError("name at least one FILE")
