@@ -104,7 +104,7 @@ def _hidden(layer: Sequence[Rule]) -> list[Problem]:
         text = rule.pattern if rule.exact else sample(rule.inner)
         for target in rule.applies_to if text else ():
             hit = rules.find_level(_level(target, str(text)))
-            if hit and hit.rule is not rule and hit.rule.program != rule.program:
+            if hit and hit.rule.pattern != rule.pattern and hit.rule.program != rule.program:
                 what = f"never names {text!r}: line {hit.rule.line} ({hit.rule.pattern!r}) does"
                 problems.append(Problem(_where(rule), what, "move it up, or take it out"))
     return problems

@@ -13,7 +13,8 @@ LONGEST = 2048  # characters of a command line that are looked at
 COMM = 15  # bytes the kernel keeps of a command's name
 _DEPTH = 8
 _WORD = re.compile(r"""(?:[^\s"'\\]|\\.|"(?:[^"\\]|\\.)*"|'[^']*'|["'\\])+""")
-_QUOTES = re.compile(r"""\\(.)|["']""")
+_QUOTED = re.compile(r"""'([^']*)'|"((?:[^"\\]|\\.)*)"|\\([\s"'\\])""")
+_ESCAPED = re.compile(r"""\\(["'\\$`])""")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 _NUMBER = re.compile(r"[\d.,:x-]+")
 _SEPARATOR = re.compile(r"\s*(?:&&|\|\||[;|&\n])\s*")
@@ -47,7 +48,14 @@ def words(text: str) -> list[str]:
     text = text[:LONGEST]
     if '"' not in text and "'" not in text and "\\" not in text:
         return text.split()
-    return [_QUOTES.sub(lambda m: m[1] or "", word) for word in _WORD.findall(text)]
+    return [_QUOTED.sub(_unquoted, word) for word in _WORD.findall(text)]
+
+
+def _unquoted(found: re.Match[str]) -> str:
+    single, double, escaped = found.groups()
+    if double is not None:
+        return _ESCAPED.sub(r"\1", double)
+    return str(escaped if single is None else single)
 
 
 def base_name(word: str) -> str:
@@ -175,7 +183,7 @@ def _first_command(line: str) -> list[str]:
 
 def _commands(line: str) -> Iterator[list[str]]:
     for part in _SEPARATOR.split(line):
-        argv = part.split()
+        argv = words(part)
         while argv and _ASSIGNMENT.match(argv[0]):
             argv = argv[1:]
         if argv:
