@@ -9,6 +9,7 @@ import os
 import shutil
 import sys
 import tempfile
+import threading
 import time
 from pathlib import Path
 from statistics import median
@@ -71,6 +72,32 @@ def measure(report: Report, folder: Path, per_batch: int, batches: int) -> None:
     report.add(f"read_rate{suffix}", per_batch / reading, "documents/s", ">= 200000")
 
 
+def measure_crowd(report: Report, folder: Path, threads: int, per_thread: int) -> None:
+    """
+    Many senders at once, as at a worker: they share syncs, one alone waits for each.
+    """
+    lines = documents(100)
+    with Spool(folder / "crowd", max_bytes=1 << 34) as spool:
+
+        def work() -> None:
+            for _ in range(per_thread):
+                spool.append(lines)
+
+        begun = time.perf_counter()
+        for _ in range(threads):
+            work()
+        alone = time.perf_counter() - begun
+        crowd = [threading.Thread(target=work) for _ in range(threads)]
+        begun = time.perf_counter()
+        for one in crowd:
+            one.start()
+        for one in crowd:
+            one.join()
+        together = time.perf_counter() - begun
+    report.add(f"append_{threads}_threads_vs_one", alone / together, "ratio", ">= 1")
+    report.add(f"batches_{threads}_threads", threads * per_thread / together, "batches/s")
+
+
 def main() -> None:
     args = arguments(__doc__ or "")
     report = Report("spool: append + fsync and read + commit, against write + fdatasync")
@@ -78,6 +105,7 @@ def main() -> None:
     try:
         for per_batch, batches in ((100, 300), (5000, 60)):
             measure(report, folder, per_batch, batches * (5 if args.quick else 20))
+        measure_crowd(report, folder, 16, 50 if args.quick else 500)
     finally:
         shutil.rmtree(folder)
     report.finish(args)

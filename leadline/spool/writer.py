@@ -49,6 +49,18 @@ class Counters:
     dropped_bytes: int = 0
 
 
+@dataclass(slots=True)
+class Offer:
+    """
+    Documents that a thread wants to have accepted; whoever holds the lock settles several.
+    """
+
+    data: bytes
+    count: int
+    settled: bool = False
+    error: SpoolError | None = None
+
+
 class Spool:
     def __init__(
         self,
@@ -69,6 +81,7 @@ class Spool:
         self._sync_seconds = sync_seconds
         self._clock = clock
         self._guard = threading.Lock()
+        self._offers: deque[Offer] = deque()
         self._times: deque[tuple[int, float]] = deque(maxlen=KEPT_TIMES)
         self._handle = -1
         self._uncounted = False  # drops that are not in the counters' file yet
@@ -108,8 +121,18 @@ class Spool:
         data = b"\n".join([*lines, b""])
         if data.count(b"\n") != len(lines):
             raise SpoolError(f"spool {self.folder}: a document with a newline in it; escape it")
+        if len(data) > self._max_bytes:
+            raise SpoolError(
+                f"spool {self.folder}: {len(lines)} documents of {len(data)} bytes exceed max_size"
+                f" {self._max_bytes}; raise it"
+            )
+        mine = Offer(data, len(lines))
+        self._offers.append(mine)
         with self._guard:
-            self._append(data, len(lines))
+            while not mine.settled:
+                self._append_offers()
+        if mine.error is not None:
+            raise SpoolError(str(mine.error)) from mine.error
 
     def reader(self, name: str) -> Reader:
         return Reader(self.folder, name, sync=self._sync_seconds == 0)
@@ -200,14 +223,29 @@ class Spool:
             self._roll()
         self._trim(0)
 
+    def _append_offers(self) -> None:
+        """
+        One write and one sync for all that was offered while the last sync was under way.
+        """
+        taken = [self._offers.popleft()]
+        size = len(taken[0].data)
+        while self._offers and size + len(self._offers[0].data) <= self._segment_bytes:
+            taken.append(self._offers.popleft())
+            size += len(taken[-1].data)
+        error: SpoolError | None = SpoolError(f"spool {self.folder}: interrupted")
+        try:
+            data = taken[0].data if len(taken) == 1 else b"".join(one.data for one in taken)
+            self._append(data, sum(one.count for one in taken))
+            error = None
+        except SpoolError as problem:
+            error = problem
+        finally:
+            for one in taken:
+                one.error, one.settled = error, True
+
     def _append(self, data: bytes, count: int) -> None:
         if self._handle < 0:
             raise SpoolError(f"spool {self.folder}: is closed")
-        if len(data) > self._max_bytes:
-            raise SpoolError(
-                f"spool {self.folder}: {count} documents of {len(data)} bytes exceed max_size"
-                f" {self._max_bytes}; raise it"
-            )
         now = self._clock()
         try:
             self._repair()
@@ -260,7 +298,7 @@ class Spool:
             if now - self._synced >= self._sync_seconds or now < self._synced:
                 sync_data(self._handle)
                 self._synced = now
-        except OSError:
+        except BaseException:  # Ctrl-C too must not leave half a line for the next to follow
             self._cut_back(self._end, len(data))
             raise
 

@@ -2,6 +2,7 @@
 A spool as its users see it: what goes in comes out, in order, once per reader.
 """
 
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -145,6 +146,30 @@ def test_counters_survive_a_restart(folder: Path, numbered: Numbered, drain: Dra
         assert before.dropped_documents > 0
         rest = drain(spool.reader("sender"))
         assert numbered(before.dropped_documents, 100 - before.dropped_documents) == rest
+
+
+def test_many_threads_append_at_once(folder: Path, drain: Drain) -> None:
+    """
+    Batches of many threads share syncs: each stays whole, each thread's own order is kept.
+    """
+    with Spool(folder, segment_bytes=2000) as spool:
+
+        def work(name: int) -> None:
+            for n in range(50):
+                spool.append([b"%d %d %d" % (name, n, part) for part in range(3)])
+
+        threads = [threading.Thread(target=work, args=(name,)) for name in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        found = [tuple(map(int, line.split())) for line in drain(spool.reader("sender"))]
+        assert spool.counters.appended == len(found) == 8 * 50 * 3
+    for name in range(8):
+        own = [(n, part) for who, n, part in found if who == name]
+        assert own == [(n, part) for n in range(50) for part in range(3)]
+    whole = [found[at : at + 3] for at in range(0, len(found), 3)]
+    assert all(len({(who, n) for who, n, _ in batch}) == 1 for batch in whole)
 
 
 def test_closed_spool_refuses_politely(folder: Path) -> None:
