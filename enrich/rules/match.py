@@ -8,6 +8,7 @@ exact names and paths, then patterns on names and paths, each from the first lin
 import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from enrich.rules.engine import Searcher, searcher
@@ -120,6 +121,8 @@ class Rules:
         self._layers = tuple(_Layer(layer, linear=linear) for layer in self.layers)
         texts = "\n".join(rule.text for layer in self.layers for rule in layer)
         self.version = hashlib.sha256(texts.encode()).hexdigest()[:12]
+        # Several steps ask about the same command one after the other.
+        self._just_asked = lru_cache(maxsize=16)(self._match)
 
     def __len__(self) -> int:
         return sum(len(layer) for layer in self.layers)
@@ -144,6 +147,9 @@ class Rules:
         return None
 
     def match(self, name: str | None, executable: str | None, command_line: str | None) -> Match:
+        return self._just_asked(name, executable, command_line)
+
+    def _match(self, name: str | None, executable: str | None, command_line: str | None) -> Match:
         shape = command_shape(command_line or name)
         hit = self.find(name, executable, command_line)
         if hit is None:

@@ -12,6 +12,7 @@ _HASH = re.compile(
     r"\b(?:[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|0x[0-9a-fA-F]+"
     r"|(?=[0-9a-fA-F]*\d)(?=\d*[a-fA-F])[0-9a-fA-F]{8,})\b"
 )
+_A_DIGIT = re.compile(r"[0-9]")
 _DIGITS = re.compile(r"\d+(?:[.,:]\d+)*(?:[eE][+-]?\d+)?")
 _REPEATED = re.compile(r"#(?:[-_.:,/x+]*#)+")
 
@@ -40,6 +41,8 @@ def _folder(word: str) -> str:
 
 
 def _word(word: str) -> str:
+    if not _A_DIGIT.search(word):
+        return _cut(_plain(word))
     option, equals, value = "", "", word
     if word.startswith("-"):
         option, equals, value = word.partition("=")
@@ -48,6 +51,16 @@ def _word(word: str) -> str:
     value = _folder(value)
     value = _REPEATED.sub("#", _DIGITS.sub("#", _HASH.sub("#", value)))
     return option + equals + _cut(value)
+
+
+def _plain(word: str) -> str:
+    """
+    A word without digits: only its folders go.
+    """
+    if "/" not in word:
+        return word
+    option, equals, value = word.partition("=") if word.startswith("-") else ("", "", word)
+    return option + equals + _folder(value)
 
 
 def _cut(word: str) -> str:
