@@ -4,6 +4,7 @@ From lines to a store: nothing is forgotten before the store has it or a dead le
 
 from __future__ import annotations
 
+import logging
 import random
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -18,6 +19,8 @@ from leadline.errors import FormatError, LeadlineError, StoreError
 from leadline.formats import DATASETS, Document
 from leadline.formats.validate import read_line
 from leadline.store.contract import Mode, Outcome, Store
+
+log = logging.getLogger("leadline.worker")
 
 Wait = Callable[[float], bool]  # waits so many seconds; True when it is time to stop
 Notice = Callable[[str], None]
@@ -63,6 +66,9 @@ class Delivery:
                 documents.append(one(read_line(line)))
             except FormatError as error:
                 dead.append(dead_letter(line, str(error), source))
+            except Exception as error:  # one document must never stop those behind it
+                log.exception("a document met a bug")
+                dead.append(dead_letter(line, f"a bug of leadline: {error!r}"[:500], source))
         return documents, dead
 
     def write(

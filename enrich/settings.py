@@ -10,6 +10,8 @@ from pathlib import Path
 from leadline.settings import Duration, Size
 from leadline.spool import SpoolSettings
 
+SEGMENT = 64 << 20
+
 
 @dataclass(frozen=True)
 class BackoffSettings:
@@ -66,8 +68,12 @@ class EnrichSettings:
 
 def worker_spool(settings: WorkerSettings) -> SpoolSettings:
     """
-    The worker's spool: bounded by bytes only, for what was acknowledged is not to age away.
+    The worker's spool: the receiver refuses before its bound drops what was acknowledged, and
+    nothing ages away.
     """
+    beyond = 2 * settings.max_batch + 2 * SEGMENT
     return SpoolSettings(
-        max_size=settings.queue.disk.max_size, max_age=Duration(0), segment_size=Size(64 << 20)
+        max_size=Size(settings.queue.disk.max_size + beyond),
+        max_age=Duration(0),
+        segment_size=Size(SEGMENT),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 import time
+from dataclasses import replace
 
 import click
 
@@ -18,6 +19,7 @@ from enrich.settings import EnrichSettings, WorkerSettings
 from enrich.sources import find_sources
 from enrich.step import Context as StepContext
 from leadline.commands.context import Context, with_context
+from leadline.errors import SettingsError
 
 FILE_TRIES = 8  # with the default backoff about four minutes
 
@@ -102,4 +104,25 @@ def _report(context: Context, done: Ingested, seconds: float) -> None:
 
 
 def _serve(context: Context, listen: str | None) -> None:
-    raise click.UsageError("name at least one FILE")
+    try:
+        from enrich.daemon import Setup, serve
+    except ImportError as error:
+        raise SettingsError(
+            f"the worker needs {error.name}: pip install 'leadline[server]'"
+        ) from None
+    worker = context.settings.get("worker", WorkerSettings)
+    if listen:
+        try:
+            worker = replace(worker, listen=listen)
+        except ValueError as error:
+            raise click.UsageError(f"--{error}") from None
+    serve(
+        Setup(
+            context=step_context(context),
+            worker=worker,
+            enrich=context.settings.get("enrich", EnrichSettings),
+            paths=context.paths,
+            open_store=lambda: context.store,
+            notice=lambda text: click.echo(f"leadline: {text}", err=True),
+        )
+    )
