@@ -6,13 +6,14 @@ a driver that does not answer) is left behind and the others go on.
 from __future__ import annotations
 
 import threading
+from collections.abc import Generator, Iterable
 from queue import Empty, SimpleQueue
 
 from leadline.formats import Document
 from shipper.collectors.contract import Collector, NoticeError, Tick
 from shipper.system import System
 
-Answer = tuple[list[Document], str | None]
+Answer = tuple[Iterable[Document], str | None]
 
 
 class Deadline:
@@ -71,10 +72,18 @@ class Deadline:
         self.is_stuck = False
         return True
 
+    def _made(self, tick: Tick) -> Iterable[Document]:
+        """
+        A generator does its reading while it is asked: here, where it may hang. What is returned
+        whole has been read, and may be put into words later.
+        """
+        made = self.collector(tick)
+        return list(made) if isinstance(made, Generator) else made
+
     def _work(self) -> None:
         while (tick := self._ticks.get()) is not None:
             try:
-                self._answers.put((list(self.collector(tick)), None))
+                self._answers.put((self._made(tick), None))
             except NoticeError as notice:
                 self._answers.put(([], str(notice)))
             except Exception as error:  # counted, sent as an event; the others go on

@@ -11,7 +11,7 @@ from leadline.formats.times import from_epoch
 from shipper import jobs, redact
 from shipper.addgrp import GroupJobs
 from shipper.collectors.contract import Gear, Tick
-from shipper.command import NOTHING, CommandLine, command_line
+from shipper.command import CommandLine, command_line
 from shipper.filters import Filter
 from shipper.jobs import Job
 from shipper.seen import Seen
@@ -29,6 +29,7 @@ class Family(Protocol):
 
 class Identity:
     table: Family
+    saw_scheduler = False  # a job, or a scheduler's daemon, on this node
 
     def __init__(self, gear: Gear, filter_: Filter) -> None:
         settings = gear.settings
@@ -42,33 +43,53 @@ class Identity:
         self._pseudonyms = Pseudonyms(hide.pseudonym_key) if hide.pseudonym_key else None
         self._groups = GroupJobs(gear.system, settings.scheduler_spool)
         self._tick: Tick | None = None
-        self._met: dict[int, Seen] = {}
+        self._cgroups: dict[bytes, bytes] = {}  # one object for all processes that share it
 
     def turn(self, tick: Tick) -> None:
         self._tick = tick
-        self._met = {}
         self._groups.turn()
+        if len(self._cgroups) > 10_000:
+            self._cgroups.clear()
 
     def identify(self, process: Seen) -> None:
         """
-        Called by the table of /proc for a new process, after an exec, and now and then.
+        Called by the table of /proc for a new process and after an exec.
         """
-        self._met[process.pid] = process
         if process.kernel and not self._settings.process.kernel_threads:
             process.wanted = False
             return
         folder = f"/proc/{process.pid}"
-        line = NOTHING
+        raw = None
         if process.state != "Z" and not process.kernel:
-            line = command_line(
-                self._system.read(f"{folder}/cmdline"), self._redact, self._arguments
-            )
+            raw = self._system.read(f"{folder}/cmdline")
             process.executable = self._system.link(f"{folder}/exe")
+        process.command_mark = hash(raw)
         process.uid = self._uid(process)
         cgroup = self._system.read(f"{folder}/cgroup") or b""
+        process.cgroup = self._cgroups.setdefault(cgroup, cgroup)
         variables = self._variables(process, cgroup)
         process.container = self._container(process, cgroup, variables)
-        self.finish(process, line, self._scheduled(process, cgroup, variables))
+        self.finish(
+            process,
+            command_line(raw, self._redact, self._arguments),
+            self._scheduled(process, cgroup, variables),
+        )
+
+    def refresh(self, process: Seen) -> None:
+        """
+        The little that may change without an exec; all is read anew only if it did.
+        """
+        folder = f"/proc/{process.pid}"
+        if process.kernel or process.state == "Z":
+            return
+        if (
+            (process.young and self._uid(process) != process.uid)
+            or self._system.owner(process.pid) != process.owner
+            or (self._system.read(f"{folder}/cgroup") or b"") != process.cgroup
+            or hash(self._system.read(f"{folder}/cmdline")) != process.command_mark
+            or (process.user or "").startswith("_user_")
+        ):
+            self.identify(process)
 
     def identify_portable(self, process: Seen, raw_command: bytes | None) -> None:
         """
@@ -83,14 +104,16 @@ class Identity:
         real = self._users.name(process.uid) if process.uid is not None else None
         process.user = self._shown(real)
         process.wanted = self._filter.wants(process, real)
-        process.fields = self._fields(process, line)
         process.kin = _kin(process)
+        process.document = self._fields(process, line)
+        process.settled = False
+        self.saw_scheduler = self.saw_scheduler or _is_scheduled(process)
 
     def _uid(self, process: Seen) -> int | None:
         """
         The folder's owner; root's own and those that hide themselves are looked up in `status`.
         """
-        owner = self._system.owner(process.pid)
+        process.owner = owner = self._system.owner(process.pid)
         if owner != 0:
             return owner
         for line in (self._system.read(f"/proc/{process.pid}/status") or b"").splitlines():
@@ -125,7 +148,7 @@ class Identity:
             return "apptainer"
         if "SINGULARITY_CONTAINER" in variables:
             return "singularity"
-        parent = self._met.get(process.parent) or self.table.seen.get(process.parent)
+        parent = self.table.seen.get(process.parent)
         if parent is None:
             return None
         if parent.container:
@@ -183,6 +206,12 @@ class Identity:
         if process.container is not None:
             fields["container"] = process.container
         return fields
+
+
+def _is_scheduled(process: Seen) -> bool:
+    if process.name in ("slurmd", "sge_execd", "pbs_mom"):
+        return True
+    return process.job is not None and process.job.scheduler is not None
 
 
 def _kin(process: Seen) -> str:

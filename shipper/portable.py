@@ -51,6 +51,7 @@ class PortableTable:
         self._identify = identify
         self._before: Mapping[str, list[int | None]] = {}
         self._looked_at: float | None = None
+        self._count = 0
         self.seen: dict[int, Seen] = {}
         self.sessions: dict[int, int] = {}
 
@@ -58,6 +59,7 @@ class PortableTable:
         self._before, self._looked_at = before, looked_at
 
     def scan(self, uptime: float) -> list[Seen]:
+        self._count += 1
         boot = self._system.wall() - uptime
         now: dict[int, Seen] = {}
         for handle in psutil.process_iter():
@@ -78,20 +80,21 @@ class PortableTable:
         self.seen = {}
 
     def _look(self, handle: psutil.Process, told: dict[str, object], boot: float) -> Seen:
-        ticks = self._system.clock_ticks
         created = told["create_time"]
         start = created if isinstance(created, float) else boot
-        start_ticks = max(0, round((start - boot) * ticks))
+        start_ticks = max(0, round((start - boot) * self._system.clock_ticks))
         process = self.seen.get(handle.pid)
-        if process is None or abs(process.start - start) > 0.02:
+        is_new = process is None or abs(process.start - start) > 0.02
+        if process is None or is_new:
             process = Seen(handle.pid)
             process.start, process.start_ticks = start, start_ticks
-        before = self._counters_before(process)
-        process.ticks_seen += 1
+        before = self._counters_before(process) if is_new else process.counters()
         name, parent = process.name, process.parent
+        process.settled = False
         self._take(process, told)
         self._deltas(process, before, self._io(handle))
-        if process.ticks_seen % REFRESH == 1 or (name, parent) != (process.name, process.parent):
+        due = is_new or (self._count + process.pid) % REFRESH == 0
+        if due or (name, parent) != (process.name, process.parent):
             process.session = _session(process.pid)
             if process.session == process.pid:
                 self.sessions[process.pid] = process.start_ticks
@@ -116,8 +119,6 @@ class PortableTable:
         process.system_ticks = round(getattr(times, "system", 0.0) * ticks)
 
     def _counters_before(self, process: Seen) -> list[int | None] | None:
-        if process.ticks_seen:
-            return process.counters()
         for tick in (0, -1, 1):  # start times are rounded differently from run to run
             if kept := self._before.get(f"{process.pid}-{process.start_ticks + tick}"):
                 return kept

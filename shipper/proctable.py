@@ -13,6 +13,9 @@ from shipper.seen import Seen
 from shipper.system import System
 
 KERNEL_THREAD = 0x00200000  # PF_KTHREAD
+STATES = {letter.encode(): letter for letter in "RSDTtZXI"}
+IDENTITY_EVERY = 3  # of the ticks at which a working process is due
+YOUNG = 60.0  # seconds within which a process may change its user or be moved into a job
 SLACK_TICKS = 2  # a process younger than the last look by this much was not there to be seen
 
 Identify = Callable[[Seen], None]
@@ -20,16 +23,21 @@ Identify = Callable[[Seen], None]
 
 class ProcessTable:
     """
-    Follows processes from tick to tick. IDENTIFY is called when one is new or has changed.
+    Follows processes from tick to tick. IDENTIFY is called when one is new or runs another
+    program, REFRESH now and then while it works: its user or its job may have changed.
     """
 
-    def __init__(self, system: System, identify: Identify, refresh: int = 10) -> None:
+    def __init__(
+        self, system: System, identify: Identify, refresh: Identify, every: int = 10
+    ) -> None:
         self._system = system
         self._identify = identify
-        self._refresh = refresh
+        self._refresh_identity = refresh
+        self._refresh = every
         self._count = 0
         self._before: Mapping[str, list[int | None]] = {}
         self._boot_time = 0.0
+        self._old = 0.0
         self._looked_at: float | None = None  # uptime of the last look
         self.seen: dict[int, Seen] = {}
         self.sessions: dict[int, int] = {}  # session → its leader's start
@@ -46,27 +54,29 @@ class ProcessTable:
         Every process there is now, with its deltas since the last scan.
         """
         self._count += 1
-        known, now = self.seen, {}
-        reread = self._system.reread
+        self._old = (uptime - YOUNG) * self._system.clock_ticks
+        found: list[Seen] = []
+        seen, again = self.seen, self._again
         for pid in self._system.pids():
-            process = known.pop(pid, None)
-            if process is not None:
-                try:
-                    raw = reread(process.stat_descriptor) if process.stat_descriptor >= 0 else None
-                except OSError:  # gone; perhaps another one has its number by now
-                    self.drop(process)
-                    process = None
-                else:
-                    process = self._again(process, raw)
-            if process is None and (process := self._meet(pid)) is None:
-                self.vanished += 1
-                continue
-            now[pid] = process
-        for process in known.values():
-            self.drop(process)
-        self.seen = now
+            process = seen.get(pid)
+            if process is not None and not again(process):
+                self.drop(process)
+                process = None
+            if process is None:
+                if (process := self._meet(pid)) is None:
+                    self.vanished += 1
+                    continue
+                seen[pid] = process
+            found.append(process)
+        if len(found) != len(seen):
+            self._forget(found)
         self._before, self._looked_at = {}, uptime
-        return list(now.values())
+        return found
+
+    def _forget(self, found: list[Seen]) -> None:
+        there = {process.pid for process in found}
+        for pid in [pid for pid in self.seen if pid not in there]:
+            self.drop(self.seen.pop(pid))
 
     def drop(self, process: Seen) -> None:
         for descriptor in (process.stat_descriptor, process.io_descriptor):
@@ -82,43 +92,45 @@ class ProcessTable:
     def dump(self) -> dict[str, list[int | None]]:
         return {process.entity: process.counters() for process in self.seen.values()}
 
-    def _again(self, process: Seen, raw: bytes | None) -> Seen | None:
+    def _again(self, process: Seen) -> bool:
         """
-        A process seen before; None when it is another one with the same number.
+        Look again at a process seen before; False when it is gone or another one has its number.
         """
-        if raw is None:
-            raw = self._system.read(f"/proc/{process.pid}/stat")
-            if not raw:
-                self.drop(process)
-                return None
-        process.ticks_seen += 1
+        try:
+            if process.stat_descriptor >= 0:
+                raw = self._system.reread(process.stat_descriptor)
+            else:
+                raw = self._system.read(f"/proc/{process.pid}/stat") or b""
+        except OSError:
+            return False
         due = (self._count + process.pid) % self._refresh == 0
-        if raw == process.raw and not due and process.ticks_seen != 1:
-            process.be_idle()
-            return process
+        if raw == process.raw and not due and not process.young:
+            if not process.idle:
+                process.be_idle()
+            return True
+        return self._changed(process, raw, due)
+
+    def _changed(self, process: Seen, raw: bytes, due: bool) -> bool:
         user, system, start = process.user_ticks, process.system_ticks, process.start_ticks
-        name, stack, session = process.name, process.stack, process.session
+        before = process.name, process.stack, process.session
         if not self._parse(process, raw) or process.start_ticks != start:
-            self.drop(process)
-            return None
-        self._take_cpu(process, user, system)
-        if (
-            due
-            or process.ticks_seen == 1
-            or (name, stack, session)
-            != (
-                process.name,
-                process.stack,
-                process.session,
-            )
-        ):
+            return False
+        process.idle = process.settled = False
+        worked = user != process.user_ticks or system != process.system_ticks
+        if worked:
+            self._take_cpu(process, user, system)
+        else:
+            process.cpu_user = process.cpu_system = 0.0
+        if before != (process.name, process.stack, process.session):
             self._identify(process)
+        elif process.young or (worked and due and self._count % IDENTITY_EVERY == 0):
+            self._refresh_identity(process)
+            process.young = False
+        if worked or due:
             self._read_io(process, process.read_bytes, process.write_bytes)
-        elif user != process.user_ticks or system != process.system_ticks:
-            self._read_io(process, process.read_bytes, process.write_bytes)
-        elif process.io_read is not None:
+        elif process.read_bytes is not None:
             process.io_read = process.io_write = 0
-        return process
+        return True
 
     def _meet(self, pid: int) -> Seen | None:
         """
@@ -140,6 +152,7 @@ class ProcessTable:
         process.start = self._boot_time_of() + process.start_ticks / self._system.clock_ticks
         if process.session == pid:
             self.sessions[pid] = process.start_ticks
+        process.young = process.start_ticks > self._old
         self._identify(process)
         before = self._counters_before(process)
         if before is None:
@@ -165,17 +178,17 @@ class ProcessTable:
         """
         /proc/PID/stat, proc(5). The name stands in parentheses and may hold anything.
         """
-        end = raw.rfind(b")")
-        field = raw[end + 2 :].split(None, 26)
-        if end < 0 or len(field) < 22:
+        end = len(process.head)
+        if not raw.startswith(process.head) or raw.find(b")", end) >= 0:
+            end = raw.rfind(b")") + 2
+            name = raw[raw.find(b"(") + 1 : max(0, end - 2)]
+            process.name = name.decode("utf-8", "backslashreplace")
+            process.head = raw[:end]
+        field = raw[end:].split(None, 26)
+        if len(field) < 22:
             return False
         process.raw = raw
-        name = raw[raw.find(b"(") + 1 : end]
-        try:
-            process.name = name.decode()
-        except UnicodeDecodeError:
-            process.name = name.decode("utf-8", "backslashreplace")
-        process.state = field[0].decode()
+        process.state = STATES.get(field[0]) or field[0].decode()
         process.parent = int(field[1])
         process.session = int(field[3])
         process.kernel = bool(int(field[6]) & KERNEL_THREAD)

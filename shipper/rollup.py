@@ -13,22 +13,21 @@ def roll_up(processes: list[Seen]) -> tuple[list[Seen], list[list[Seen]]]:
 
     A process whose delta is not known never hides among those whose delta is.
     """
-    kin: dict[object, list[Seen]] = {}
+    first: dict[object, Seen] = {}
+    several: dict[object, list[Seen]] = {}
     for process in processes:
-        measured = process.cpu_user is not None, process.io_read is not None
-        if measured == (True, True) and process.state != "Z" and not process.stray:
-            key: object = process.kin
-        else:
-            key = (process.kin, *measured, process.state == "Z", process.stray)
-        if key in kin:
-            kin[key].append(process)
-        else:
-            kin[key] = [process]
-    single: list[Seen] = []
-    groups: list[list[Seen]] = []
-    for group in kin.values():
-        if len(group) == 1:
-            single.append(group[0])
-        else:
-            groups.append(group)
-    return single, groups
+        key = _key(process)
+        other = first.setdefault(key, process)
+        if other is not process:
+            several.setdefault(key, [other]).append(process)
+    if not several:
+        return processes, []
+    return [first[key] for key in first if key not in several], list(several.values())
+
+
+def _key(process: Seen) -> object:
+    measured = process.cpu_user is not None, process.io_read is not None
+    dead = process.state == "Z"
+    if measured == (True, True) and not dead and not process.stray:
+        return process.kin
+    return process.kin, *measured, dead, process.stray

@@ -13,12 +13,16 @@ class Seen:
     """
 
     __slots__ = (
+        "cgroup",
         "command_line",
+        "command_mark",
         "container",
         "cpu_system",
         "cpu_user",
+        "document",
         "executable",
-        "fields",
+        "head",
+        "idle",
         "io_descriptor",
         "io_read",
         "io_write",
@@ -26,6 +30,7 @@ class Seen:
         "kernel",
         "kin",
         "name",
+        "owner",
         "parent",
         "pid",
         "pss",
@@ -33,6 +38,7 @@ class Seen:
         "read_bytes",
         "rss",
         "session",
+        "settled",
         "stack",
         "start",
         "start_ticks",
@@ -41,13 +47,13 @@ class Seen:
         "stray",
         "system_ticks",
         "threads",
-        "ticks_seen",
         "uid",
         "user",
         "user_ticks",
         "virtual",
         "wanted",
         "write_bytes",
+        "young",
     )
 
     def __init__(self, pid: int) -> None:
@@ -55,10 +61,11 @@ class Seen:
         self.start_ticks = 0
         self.start = 0.0  # Unix time
         self.raw = b""
+        self.head = b" "  # the part of `raw` up to the name's end
         self.stat_descriptor = -1
         self.io_descriptor = -1
         self.stack: object = None  # changes with exec: address randomisation
-        self.ticks_seen = 0
+        self.young = True  # it may still be on its way to its user and its job
         self.name = ""
         self.command_line: str | None = None
         self.executable: str | None = None
@@ -67,6 +74,7 @@ class Seen:
         self.state = "?"
         self.threads = 1
         self.uid: int | None = None
+        self.owner: int | None = None  # of its folder
         self.user: str | None = None
         self.user_ticks = 0
         self.system_ticks = 0
@@ -85,7 +93,11 @@ class Seen:
         self.stray: bool | None = None
         self.wanted = True
         self.kin = ""  # processes with the same are rolled up
-        self.fields: dict[str, object] = {}  # those of its document that do not change
+        self.cgroup: bytes | None = None
+        self.command_mark = 0  # hash of the command line as it was read
+        self.document: dict[str, object] = {}  # as last sent, but for what all documents share
+        self.idle = False  # nothing happened since the last tick
+        self.settled = False  # `document` says all that there is to say
 
     @property
     def entity(self) -> str:
@@ -95,8 +107,9 @@ class Seen:
         """
         Nothing happened since the last tick.
         """
+        self.idle, self.settled = True, False
         self.cpu_user = self.cpu_system = 0.0
-        if self.io_read is not None:
+        if self.read_bytes is not None:
             self.io_read = self.io_write = 0
 
     def counters(self) -> list[int | None]:

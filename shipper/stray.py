@@ -24,7 +24,7 @@ class Strays:
         self._scheduler = gear.settings.scheduler_spool is not None or _slurm(gear)
         self._system = gear.system
 
-    def mark(self, processes: list[Seen], tick: Tick) -> None:
+    def mark(self, processes: list[Seen], tick: Tick, saw_scheduler: bool) -> None:
         """
         A process outside any job, old enough, of a user of flesh and blood is a stray.
 
@@ -32,10 +32,7 @@ class Strays:
         """
         if not self._settings.enabled or any(p.fullmatch(tick.host) for p in self._login):
             return
-        self._scheduler = self._scheduler or any(
-            process.name in ("slurmd", "sge_execd", "pbs_mom") or _in_job(process)
-            for process in processes
-        )
+        self._scheduler = self._scheduler or saw_scheduler
         if not self._scheduler:
             return
         young = (tick.uptime - self._settings.grace) * self._system.clock_ticks
@@ -43,10 +40,14 @@ class Strays:
             uid = process.uid
             if uid is None or process.kernel:
                 continue
-            if uid < self._settings.uid_min or process.start_ticks > young or _in_job(process):
-                process.stray = False
-            else:
-                process.stray = not self._is_allowed(uid)
+            stray = (
+                uid >= self._settings.uid_min
+                and process.start_ticks <= young
+                and not _in_job(process)
+                and not self._is_allowed(uid)
+            )
+            if stray is not process.stray:
+                process.stray, process.settled = stray, False
 
     def _is_allowed(self, uid: int) -> bool:
         return bool(self._allowed) and (

@@ -19,8 +19,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 READ_AT_ONCE = 65536
+FIRST_READ = 4096
 SPARE_DESCRIPTORS = 256
-STAT_BYTES = 1024
+STAT_BYTES = 479  # with its header an object of 512 bytes, which Python takes from its own pool
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,8 +249,8 @@ class System:
 
 
 def _read_all(descriptor: int, limit: int) -> bytes:
-    chunk = os.read(descriptor, min(limit, READ_AT_ONCE))
-    if len(chunk) < 4096:  # what /proc gives in one go is whole
+    chunk = os.read(descriptor, min(limit, FIRST_READ))
+    if len(chunk) < FIRST_READ:  # what /proc gives in one go is whole
         return chunk
     chunks, total = [chunk], len(chunk)
     while chunk and total < limit:

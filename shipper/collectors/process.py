@@ -4,7 +4,8 @@ Collector `process`: every process a person may care about, with what it used si
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 from typing import Protocol
 
 from leadline.formats import Document
@@ -49,11 +50,11 @@ class ProcessCollector:
         self._uid_min = gear.settings.stray.uid_min
         self.left_out = 0
 
-    def __call__(self, tick: Tick) -> Iterator[Document]:
+    def __call__(self, tick: Tick) -> Iterable[Document]:
         self._users.turn()
         self._identity.turn(tick)
         processes = self.table.scan(tick.uptime)
-        self._strays.mark(processes, tick)
+        self._strays.mark(processes, tick, self._identity.saw_scheduler)
         wanted = [process for process in processes if process.wanted]
         if self._filter.has_minimum:
             wanted = [p for p in wanted if self._filter.busy(p, tick.interval)]
@@ -61,15 +62,20 @@ class ProcessCollector:
             for process in wanted:
                 self._read_pss(process)
         self.left_out += len(processes) - len(wanted)
-        if self._settings.roll_up:
-            single, groups = roll_up(wanted)
-        else:
-            single, groups = wanted, []
-        yield {"dataset": "node", "users.count": people(processes, self._uid_min)}
+        people = count_people(processes, self._uid_min)
+        return chain(
+            [{"dataset": "node", "users.count": people}], self._documents(wanted, tick.interval)
+        )
+
+    def _documents(self, wanted: list[Seen], interval: float | None) -> Iterator[Document]:
+        """
+        Made one by one while they are sent: four thousand at a time would be half our memory.
+        """
+        single, groups = roll_up(wanted) if self._settings.roll_up else (wanted, [])
         for process in single:
-            yield document(process, tick.interval)
+            yield document(process, interval)
         for group in groups:
-            yield group_document(group, tick.interval)
+            yield group_document(group, interval)
 
     def dump(self) -> object:
         used = {process.session for process in self.table.seen.values()}
@@ -89,7 +95,7 @@ class ProcessCollector:
         self.table.close()
 
     def _read_pss(self, process: Seen) -> None:
-        process.pss = None
+        process.pss, process.settled = None, False
         if (process.rss or 0) < self._settings.pss_from:
             return
         for line in (self._system.read(f"/proc/{process.pid}/smaps_rollup") or b"").splitlines():
@@ -97,7 +103,7 @@ class ProcessCollector:
                 process.pss = int(line.split()[1]) * 1024
 
 
-def people(processes: list[Seen], uid_min: int) -> int:
+def count_people(processes: list[Seen], uid_min: int) -> int:
     """
     Users with a process, system users and `nobody` left out.
     """
@@ -109,30 +115,38 @@ def document(process: Seen, interval: float | None) -> Document:
     """
     One process, alone. What was not measured is not in it.
     """
-    made: Document = {
-        **process.fields,
-        "process.state": process.state,
-        "process.thread.count": process.threads,
-    }
-    if (user := process.cpu_user) is not None and (system := process.cpu_system) is not None:
+    if not process.settled:
+        _fill(process.document, process, interval)
+        process.settled = process.idle
+    return process.document.copy()
+
+
+def _fill(made: Document, process: Seen, interval: float | None) -> None:
+    made["process.state"] = process.state
+    made["process.thread.count"] = process.threads
+    user, system = process.cpu_user, process.cpu_system
+    if user is not None and system is not None:
         used = round(user + system, 2)
         made["core_seconds"] = used
         made["core_seconds_user"] = user
         made["core_seconds_system"] = system
         if interval:
             made["cpu.percent"] = round(100.0 * used / interval, 1)
-    if process.rss is not None:
-        made["memory.rss.bytes"] = process.rss
-    if process.virtual is not None:
-        made["memory.virtual.bytes"] = process.virtual
-    if process.pss is not None:
-        made["memory.pss.bytes"] = process.pss
-    if process.io_read is not None:
-        made["io.read.bytes"] = process.io_read
-        made["io.write.bytes"] = process.io_write
-    if process.stray is not None:
-        made["stray"] = process.stray
-    return made
+    else:
+        for name in ("core_seconds", "core_seconds_user", "core_seconds_system", "cpu.percent"):
+            made.pop(name, None)
+    for name, value in (
+        ("memory.rss.bytes", process.rss),
+        ("memory.virtual.bytes", process.virtual),
+        ("memory.pss.bytes", process.pss),
+        ("io.read.bytes", process.io_read),
+        ("io.write.bytes", process.io_write),
+        ("stray", process.stray),
+    ):
+        if value is not None:
+            made[name] = value
+        elif name in made:
+            del made[name]
 
 
 def group_document(group: list[Seen], interval: float | None) -> Document:
@@ -180,7 +194,9 @@ def _table(gear: Gear, identity: Identity) -> Table:
         from shipper.portable import PortableTable
 
         return PortableTable(gear.system, identity.identify_portable)
-    return ProcessTable(gear.system, identity.identify, gear.settings.process.refresh_ticks)
+    return ProcessTable(
+        gear.system, identity.identify, identity.refresh, gear.settings.process.refresh_ticks
+    )
 
 
 def build(gear: Gear) -> Collector:

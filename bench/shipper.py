@@ -1,0 +1,204 @@
+"""
+What a snapshot costs a node: CPU and memory beside `ps` and a psutil loop in the same run, and
+bytes on the wire.
+
+The processes are real: shells with a command line of their own, which work for a tick before each
+look, or sleep.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import random
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from statistics import median
+
+if __name__ == "__main__":
+    sys.path[0] = str(Path(__file__).parents[1])
+
+import orjson
+
+from bench.node import realistic_node
+from bench.report import Report, arguments
+
+PS = ["ps", "-eo", "pid,user,rss,pcpu,comm,args"]
+# About 12 ms of work for each line that comes in.
+WORKER = "while read line; do i=0; while [ $i -lt 14000 ]; do i=$((i+1)); done; echo; done; :"
+LOOKER = Path(__file__).with_name("lookers.py")
+OUTPUT_READ = 1
+
+
+class Crowd:
+    """
+    Real processes that sleep until they are told to work.
+    """
+
+    def __init__(self, count: int) -> None:
+        self.members = [
+            subprocess.Popen(
+                ["sh", "-c", WORKER, f"worker-{number}", f"--part={number * 7919}"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+            )
+            for number in range(count)
+        ]
+
+    def work(self, share: float = 1.0) -> None:
+        """
+        SHARE of them use more than a tick of CPU each; back when all are done.
+        """
+        busy = self.members[: int(len(self.members) * share)]
+        for member in busy:
+            assert member.stdin is not None
+            member.stdin.write(b"go\n")
+            member.stdin.flush()
+        for member in busy:
+            assert member.stdout is not None
+            member.stdout.read(OUTPUT_READ)
+
+    def end(self) -> None:
+        for member in self.members:
+            member.kill()
+        for member in self.members:
+            member.communicate()
+
+
+@contextmanager
+def crowd(count: int) -> Iterator[Crowd]:
+    made = Crowd(count)
+    try:
+        time.sleep(0.5)
+        yield made
+    finally:
+        made.end()
+
+
+class Looker:
+    """
+    A way to look at all processes, in a process of its own that says what each look cost.
+    """
+
+    def __init__(self, kind: str) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, str(LOOKER), kind], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
+
+    def look(self) -> dict[str, float]:
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(b"look\n")
+        self._process.stdin.flush()
+        told = json.loads(self._process.stdout.readline())
+        assert isinstance(told, dict)
+        return told
+
+    def end(self) -> None:
+        self._process.communicate()
+
+
+def ps_cpu() -> float:
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(PS, stdout=subprocess.DEVNULL, check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def once_cpu() -> float:
+    """
+    The one-shot mode: start Python, import, look once, end.
+    """
+    command = [sys.executable, "-m", "leadline.commands", "sample", "--over", "0"]
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def compare(report: Report, count: int, rounds: int) -> None:
+    """
+    All ways to look at COUNT processes, one after the other in each round.
+    """
+    with crowd(count) as people:
+        shipper, loop = Looker("shipper"), Looker("psutil")
+        try:
+            for _ in range(3):
+                shipper.look()  # the first looks learn who is there
+            loop.look()
+            busy, idle, ps, psutil_loop = [], [], [], []
+            for _ in range(rounds):
+                people.work()
+                busy.append(shipper.look()["cpu"])
+                ps.append(ps_cpu())
+                psutil_loop.append(loop.look()["cpu"])
+            for _ in range(max(5, rounds)):
+                people.work(0.05)
+                told = shipper.look()
+                idle.append(told["cpu"])
+                ps.append(ps_cpu())
+                psutil_loop.append(loop.look()["cpu"])
+            once = median(once_cpu() for _ in range(2))
+        finally:
+            shipper.end()
+            loop.end()
+    tell(report, count, (median(busy), median(idle), median(ps), median(psutil_loop), once), told)
+
+
+def tell(
+    report: Report,
+    count: int,
+    costs: tuple[float, float, float, float, float],
+    told: dict[str, float],
+) -> None:
+    busy, idle, ps, loop, once = costs
+    promised = count == 1000
+    report.add(f"ps_{count}", 1000 * ps, "ms CPU")
+    report.add(f"psutil_{count}", 1000 * loop, "ms CPU")
+    report.add(f"shipper_{count}", 1000 * busy, "ms CPU")
+    report.add(f"shipper_{count}_idle", 1000 * idle, "ms CPU")
+    report.add(f"one_shot_{count}", 1000 * once, "ms CPU")
+    report.add(f"encode_gzip_{count}", 1000 * told["encode"], "ms CPU")
+    report.add(f"cpu_vs_ps_{count}", busy / ps, "", "<= 0.40" if promised else None)
+    report.add(f"cpu_vs_ps_{count}_idle", idle / ps, "", "<= 0.25" if promised else None)
+    report.add(f"cpu_vs_psutil_{count}", busy / loop, "", "<= 0.22" if promised else None)
+    report.add(f"rss_mb_{count}", told["rss"] / 1e6, "MB", "<= 40" if count == 4000 else None)
+
+
+def wire(report: Report) -> None:
+    """
+    Bytes per process of a realistic snapshot in a gzip batch, and of one nothing repeats in.
+    """
+    documents, processes = realistic_node()
+    lines = b"".join(orjson.dumps(d, option=orjson.OPT_APPEND_NEWLINE) for d in documents)
+    packed = len(gzip.compress(lines, 6))
+    report.add("wire_bytes_per_sample", packed / processes, "bytes", "<= 40")
+    report.add("wire_bytes_per_document", packed / len(documents), "bytes")
+    report.add("wire_rolled_up", processes / len(documents), "processes/document")
+    rng = random.Random(1)
+    for document in documents:
+        document["process.command_line"] = f"{rng.randbytes(40).hex()}"
+        document["process.entity_id"] = rng.randbytes(12).hex()
+    lines = b"".join(orjson.dumps(d, option=orjson.OPT_APPEND_NEWLINE) for d in documents)
+    packed = len(gzip.compress(lines, 6))
+    report.add("wire_bytes_per_document_worst", packed / len(documents), "bytes")
+
+
+def main() -> None:
+    args = arguments(__doc__ or "")
+    report = Report("shipper: cost of a snapshot")
+    sizes = (1000, 4000) if args.quick else (100, 1000, 4000)
+    for count in sizes:
+        rounds = 1 if count == 4000 else 3 if args.quick else 6
+        compare(report, count, rounds)
+    wire(report)
+    report.finish(args)
+
+
+if __name__ == "__main__":
+    main()
