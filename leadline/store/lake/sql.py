@@ -130,21 +130,23 @@ def compile_plan(plan: Plan, scope: Scope, source: str) -> tuple[str, list[objec
     """
     query = Query(plan.dataset)
     where = query.filters(plan.where, scope, plan.start, plan.end, plan.time)
-    tables = [f"{source} AS t"]
+    rows = f"{source} WHERE {where}"
     keys, shown = [], []
     for number, group in enumerate(plan.by):
         field = query.fields.get(group.field)
+        key = f"k{number}"
         if group.bucket is None and field is not None and field.type is Type.SET:
-            tables.append(f"unnest(coalesce({quote(group.field)}, [NULL])) AS u{number}(value)")
-            key = f"u{number}.value"
+            # In the SELECT list, one set at a time: a join with unnest() costs twenty times more.
+            values = f"unnest(coalesce({quote(group.field)}, [NULL]))"
+            rows = f"(SELECT *, {values} AS u{number} FROM {rows})"
+            keys.append(f"u{number} AS {key}")
         else:
-            key = _key(query, group, plan)
-        keys.append(f"{key} AS k{number}")
-        shown.append(_shown(f"k{number}", group, field))
+            keys.append(f"{_key(query, group, plan)} AS {key}")
+        shown.append(_shown(key, group, field))
     inner = [_aggregate(query, a, f"a{number}") for number, a in enumerate(plan.aggregates)]
     outer = [f"a{number}" for number in range(len(inner))]
     by = f" GROUP BY {', '.join(f'k{number}' for number in range(len(keys)))}" if keys else ""
-    grouped = f"SELECT {', '.join([*keys, *inner])} FROM {', '.join(tables)} WHERE {where}{by}"
+    grouped = f"SELECT {', '.join([*keys, *inner])} FROM {rows}{by}"
     return f"SELECT {', '.join([*shown, *outer])} FROM ({grouped})", query.values
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import duckdb
 import orjson
+import psutil
 
 from leadline.errors import FormatError, StoreError
 from leadline.formats import DATASETS, Document, Type
@@ -30,6 +31,7 @@ from leadline.store.scope import Scope
 from leadline.store.words import parse
 
 BATCH = 5000
+MOST_MEMORY = 4 << 30  # of DuckDB's own; beyond it sorts go to disk
 
 
 class LakeStore:
@@ -38,7 +40,12 @@ class LakeStore:
     """
 
     def __init__(
-        self, folder: str | Path, *, allow_network: bool = False, threads: int = 0
+        self,
+        folder: str | Path,
+        *,
+        allow_network: bool = False,
+        threads: int = 0,
+        memory: int = 0,
     ) -> None:
         self.folder = Path(folder).absolute()
         open_folder(self.folder, allow_network=allow_network)
@@ -49,6 +56,8 @@ class LakeStore:
         self._database = duckdb.connect()
         self._database.execute("SET TimeZone = 'UTC'; SET parquet_metadata_cache = true")
         self._database.execute("SET temp_directory = $1", [str(self.staging)])
+        limit = memory or min(psutil.virtual_memory().total // 4, MOST_MEMORY)
+        self._database.execute("SET memory_limit = $1", [f"{limit} B"])
         if threads:
             self._database.execute("SET threads = $1", [threads])
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from uuid import uuid4
 
@@ -22,6 +23,7 @@ from leadline.store.lake.table import File, Table, Written
 
 LIVE_LEVEL = 1  # zstd: new rows are written once more when files are merged
 ROW_GROUP = 122_880
+MONTH = "strftime(\"@timestamp\", '%Y-%m')"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,21 +49,58 @@ def write_rows(con: duckdb.DuckDBPyConnection, table: Table, source: str, mode: 
     """
     The rows of SOURCE, a FROM clause with the dataset's columns, into the table.
     """
-    con.execute(
-        "CREATE OR REPLACE TEMP TABLE batch AS SELECT *, row_number() OVER () AS place,"
-        f" strftime(\"@timestamp\", '%Y-%m') AS {PARTITION} FROM {source}"
-    )
+    con.execute(f"CREATE OR REPLACE TEMP TABLE batch AS SELECT * FROM {source}")
     try:
-        total = _one(con, "SELECT count(*) FROM batch")
-        if total == 0:
+        batch = _look_at(con, table)
+        if batch is None:
             return Counts(0, 0)
         with table.locked():
             table.prepare()
-            rivals = _overlapping(con, table)
-            accepted = (_replace if mode == "replace" else _create)(con, table, rivals)
-        return Counts(accepted, total - accepted)
+            accepted = (_replace if mode == "replace" else _create)(con, table, batch)
+        return Counts(accepted, batch.rows - accepted)
     finally:
         con.execute("DROP TABLE IF EXISTS batch; DROP TABLE IF EXISTS fresh")
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """
+    What there is to know about the temporary table `batch` before it is compared with the store.
+    """
+
+    rows: int
+    keys: int  # distinct ones
+    first: datetime
+    last: datetime
+
+    @property
+    def span(self) -> str:
+        """
+        Its time range in SQL, the ends included.
+        """
+        first, last = (literal(moment.isoformat()) for moment in (self.first, self.last))
+        return f'"@timestamp" BETWEEN TIMESTAMPTZ {first} AND TIMESTAMPTZ {last}'
+
+    def months(self, con: duckdb.DuckDBPyConnection, relation: str) -> list[str]:
+        if f"{self.first:%Y-%m}" == f"{self.last:%Y-%m}":
+            return [f"{self.first:%Y-%m}"]
+        found = con.execute(f"SELECT DISTINCT {MONTH} FROM {relation} ORDER BY 1").fetchall()
+        return [row[0] for row in found]
+
+
+def _look_at(con: duckdb.DuckDBPyConnection, table: Table) -> Batch | None:
+    found = con.execute(
+        'SELECT count(*), min(epoch_us("@timestamp")), max(epoch_us("@timestamp")),'
+        f" (SELECT count(*) FROM (SELECT DISTINCT {_keys(table)} FROM batch)) FROM batch"
+    ).fetchone()
+    assert found is not None
+    rows, first, last, keys = found
+    if not rows:
+        return None
+    epoch = datetime.fromtimestamp(0, UTC)
+    return Batch(
+        rows, keys, epoch + timedelta(microseconds=first), epoch + timedelta(microseconds=last)
+    )
 
 
 def read(paths: Iterable[str], extra: str = "") -> str:
@@ -93,69 +132,80 @@ def copy_out(
     return Written.from_copy(table.folder, rows[0])
 
 
-def months_of(con: duckdb.DuckDBPyConnection, relation: str) -> list[str]:
-    found = con.execute(f"SELECT DISTINCT {PARTITION} FROM {relation} ORDER BY 1").fetchall()
-    return [row[0] for row in found]
-
-
-def _create(con: duckdb.DuckDBPyConnection, table: Table, rivals: Sequence[File]) -> int:
-    first = f"row_number() OVER (PARTITION BY {_keys(table)} ORDER BY place) = 1"
-    known = f" ANTI JOIN {_stored(con, table, rivals)} AS s ON {_same_key(table)}" if rivals else ""
-    con.execute(
-        f"CREATE OR REPLACE TEMP TABLE fresh AS SELECT * FROM batch AS b{known} QUALIFY {first}"
-    )
-    written = [
-        copy_out(
-            con,
-            table,
-            f"SELECT * FROM fresh WHERE {PARTITION} = {literal(month)}",
-            month,
-            LIVE_LEVEL,
+def _create(con: duckdb.DuckDBPyConnection, table: Table, batch: Batch) -> int:
+    """
+    Only row numbers are compared and sorted out; rows are copied once, into their file.
+    """
+    chosen = []
+    if batch.keys < batch.rows:
+        chosen.append(f"rowid IN (SELECT min(rowid) FROM batch GROUP BY {_keys(table)})")
+    if rivals := _rivals(table, batch):
+        con.execute(
+            f"CREATE OR REPLACE TEMP TABLE fresh AS SELECT b.rowid AS place FROM batch AS b"
+            f" SEMI JOIN {_stored(table, batch, rivals)} AS s ON {_same_key(table)}"
         )
-        for month in months_of(con, "fresh")
+        if _one(con, "SELECT count(*) FROM fresh"):
+            chosen.append("rowid NOT IN (SELECT place FROM fresh)")
+    relation = f"(SELECT * FROM batch WHERE {' AND '.join(chosen) or 'true'})"
+    if chosen and not _one(con, f"SELECT count(*) FROM {relation}"):
+        return 0
+    months = batch.months(con, relation)
+    written = [
+        copy_out(con, table, _of_month(relation, month, months), month, LIVE_LEVEL)
+        for month in months
     ]
-    if written:
-        table.commit(written)
+    table.commit(written)
     return sum(file.rows for file in written)
 
 
-def _replace(con: duckdb.DuckDBPyConnection, table: Table, rivals: Sequence[File]) -> int:
+def _of_month(relation: str, month: str, months: Sequence[str]) -> str:
+    if len(months) == 1:
+        return f"SELECT * FROM {relation}"
+    return f"SELECT * FROM {relation} WHERE {MONTH} = {literal(month)}"
+
+
+def _replace(con: duckdb.DuckDBPyConnection, table: Table, batch: Batch) -> int:
     """
     Each row is held against the greatest version before it, stored or in the batch itself.
     """
     version = 'coalesce("record.version", 0)'
     before = (
-        f"max({version}) OVER (PARTITION BY {_keys(table)} ORDER BY place"
+        f"max({version}) OVER (PARTITION BY {_keys(table)} ORDER BY rowid"
         " ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)"
     )
-    stored, join = "NULL", ""
-    if rivals:
-        stored = 's."record.version"'
-        join = f" LEFT JOIN {_stored(con, table, rivals, files=True)} AS s ON {_same_key(table)}"
+    stored, join, old_file = "NULL", "", "NULL::VARCHAR"
+    if rivals := _rivals(table, batch):
+        stored, old_file = 's."record.version"', "s.filename"
+        join = f" LEFT JOIN {_stored(table, batch, rivals, files=True)} AS s ON {_same_key(table)}"
     con.execute(
-        f"CREATE OR REPLACE TEMP TABLE fresh AS SELECT * FROM (SELECT b.*,"
-        f" {'s.filename' if rivals else 'NULL::VARCHAR'} AS old_file FROM"
-        f" (SELECT *, {before} AS before FROM batch) AS b{join}"
-        f' WHERE coalesce(b."record.version", 0) >= coalesce(greatest(b.before, {stored}), 0))'
+        f"CREATE OR REPLACE TEMP TABLE fresh AS SELECT b.place, {old_file} AS old_file,"
+        f" {_keys(table, 'b.')} FROM (SELECT {_keys(table)}, {version} AS version,"
+        f" rowid AS place, {before if batch.keys < batch.rows else 'NULL'} AS before"
+        f" FROM batch) AS b{join}"
+        f" WHERE b.version >= coalesce(greatest(b.before, {stored}), 0)"
     )
     accepted = _one(con, "SELECT count(*) FROM fresh")
     if accepted:
-        _swap(con, table, rivals)
+        _swap(con, table, batch, rivals)
     return accepted
 
 
-def _swap(con: duckdb.DuckDBPyConnection, table: Table, rivals: Sequence[File]) -> None:
+def _swap(
+    con: duckdb.DuckDBPyConnection, table: Table, batch: Batch, rivals: Sequence[File]
+) -> None:
     """
     Write the touched files anew without the rows that are replaced, and the new rows with them.
     """
     found = con.execute("SELECT DISTINCT old_file FROM fresh WHERE old_file IS NOT NULL").fetchall()
     touched = {row[0] for row in found}
     old = [file for file in rivals if table.path(file) in touched]
-    last = f"row_number() OVER (PARTITION BY {_keys(table)} ORDER BY place DESC) = 1"
     names = ", ".join(quote(field.name) for field in table.dataset.fields)
+    last = f"SELECT max(place) FROM fresh GROUP BY {_keys(table)}"
+    relation = f"(SELECT {names} FROM batch WHERE rowid IN ({last}))"
+    months = batch.months(con, relation)
     written = []
-    for month in months_of(con, "fresh"):
-        select = f"SELECT {names} FROM fresh WHERE {PARTITION} = {literal(month)} QUALIFY {last}"
+    for month in months:
+        select = _of_month(relation, month, months)
         paths = [table.path(file) for file in old if file.month == month]
         if paths:
             select += (
@@ -166,41 +216,26 @@ def _swap(con: duckdb.DuckDBPyConnection, table: Table, rivals: Sequence[File]) 
     table.commit(written, old)
 
 
-def _overlapping(con: duckdb.DuckDBPyConnection, table: Table) -> list[File]:
-    row = con.execute(
-        'SELECT min(epoch_us("@timestamp")), max(epoch_us("@timestamp")) FROM batch'
-    ).fetchone()
-    assert row is not None
-    return [
-        file
-        for file in table.files()
-        if file.last.timestamp() * 1e6 >= row[0] - 1e3
-        and file.first.timestamp() * 1e6 <= row[1] + 1e3
-    ]
+def _rivals(table: Table, batch: Batch) -> list[File]:
+    """
+    The files that may hold documents of the batch.
+    """
+    return [file for file in table.files() if file.last >= batch.first and file.first <= batch.last]
 
 
-def _stored(
-    con: duckdb.DuckDBPyConnection, table: Table, rivals: Sequence[File], *, files: bool = False
-) -> str:
+def _stored(table: Table, batch: Batch, rivals: Sequence[File], *, files: bool = False) -> str:
     """
     The keys (and versions) of stored rows in the batch's time range.
     """
-    row = con.execute(
-        'SELECT min("@timestamp")::VARCHAR, max("@timestamp")::VARCHAR FROM batch'
-    ).fetchone()
-    assert row is not None
     names = [quote(name) for name in table.dataset.key]
     if files:
         names += ['coalesce("record.version", 0) AS "record.version"', "filename"]
     source = read((table.path(file) for file in rivals), ", filename = true" if files else "")
-    return (
-        f'(SELECT {", ".join(names)} FROM {source} WHERE "@timestamp"'
-        f" BETWEEN TIMESTAMPTZ {literal(row[0])} AND TIMESTAMPTZ {literal(row[1])})"
-    )
+    return f"(SELECT {', '.join(names)} FROM {source} WHERE {batch.span})"
 
 
-def _keys(table: Table) -> str:
-    return ", ".join(quote(name) for name in table.dataset.key)
+def _keys(table: Table, prefix: str = "") -> str:
+    return ", ".join(prefix + quote(name) for name in table.dataset.key)
 
 
 def _same_key(table: Table) -> str:
