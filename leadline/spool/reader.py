@@ -168,10 +168,7 @@ def pending(folder: str | Path, name: str, now: float | None = None) -> Pending:
     """
     folder = Path(folder)
     at = read_position(position_path(folder, name)) or Position()
-    return pending_after(folder, at, time.time() if now is None else now)
-
-
-def pending_after(folder: Path, at: Position, now: float) -> Pending:
+    now = time.time() if now is None else now
     try:
         left = current(list_segments(folder), at)
     except FileNotFoundError:
