@@ -14,6 +14,7 @@ import orjson
 
 from leadline.formats import DATASETS, SCHEMA_VERSION, Dataset, Field, Type
 from leadline.formats.common import COMMON
+from leadline.formats.samples import SAMPLES
 
 Body = dict[str, object]
 
@@ -83,8 +84,13 @@ META: Body = {
 INDEXED_DATES = {"@timestamp", "event.start", "job.start", "job.end"}
 
 
-def field_mapping(field: Field) -> Body:
+def field_mapping(field: Field, *, measured: bool = False) -> Body:
+    """
+    `measured`: from a shipper, which rounds to hundredths; by column that takes a third.
+    """
     match field.type:
+        case Type.DOUBLE if measured:
+            return {"type": "scaled_float", "scaling_factor": 1000, "index": False}
         case Type.COMMAND:
             words = {"type": "text", "analyzer": "cmdline", "norms": False}
             words |= {"search_analyzer": "cmdline_search"}
@@ -112,7 +118,7 @@ def field_mapping(field: Field) -> Body:
     raise AssertionError(f"{field.name} has a type without a mapping: {field.type}")
 
 
-def properties(fields: Iterable[Field]) -> Body:
+def properties(fields: Iterable[Field], *, measured: bool = False) -> Body:
     """
     The mapping of dotted names, nested as both engines write it back.
     """
@@ -124,7 +130,7 @@ def properties(fields: Iterable[Field]) -> Body:
             inner = place.setdefault(parent, {"properties": {}})
             assert isinstance(inner, dict)
             place = inner["properties"]
-        place[leaf] = field_mapping(field)
+        place[leaf] = field_mapping(field, measured=measured)
     return tree
 
 
@@ -144,7 +150,8 @@ def component_templates(prefix: str = PREFIX) -> dict[str, Body]:
     }
     for dataset in DATASETS.values():
         own = [field for field in dataset.fields if field.name not in common]
-        part: Body = {"mappings": {"properties": properties(own)}}
+        measured = dataset in SAMPLES
+        part: Body = {"mappings": {"properties": properties(own, measured=measured)}}
         if any(field.type in (Type.COMMAND, Type.PATH) for field in own):
             part["settings"] = {"index": {"analysis": ANALYSIS}}  # each template is checked alone
         parts[f"{prefix}-{dataset.name}"] = part

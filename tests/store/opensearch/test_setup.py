@@ -74,7 +74,7 @@ def test_a_mapping_that_does_not_fit_stops_everything(client: Client) -> None:
     """
     index = f"{PREFIX}-process-2020.01"
     client.put(f"/{index}", {"mappings": {"properties": {"core_seconds": {"type": "keyword"}}}})
-    with pytest.raises(StoreError, match=rf"{index}: core_seconds is keyword, now double.*index"):
+    with pytest.raises(StoreError, match=rf"{index}: core_seconds is keyword, now scaled_float.*index"):
         again(client)
     assert client.request("GET", f"/_index_template/{PREFIX}-process").status == 404
 
