@@ -18,6 +18,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "sample": ("leadline.commands.sample", "Take one snapshot of this machine."),
     "ship": ("leadline.commands.ship", "Sample this machine and send, again and again."),
     "enrich": ("leadline.commands.enrich", "The worker: name what ran, hand it to the store."),
+    "programs": ("leadline.commands.programs", "Rules: test, check, find gaps, apply anew."),
+    "deadletters": ("leadline.commands.deadletters", "What no store would take, and why."),
     "up": ("leadline.commands.up", "Start everything on this machine."),
     "simulate": ("leadline.commands.simulate", "A fleet that never was, with the truth."),
     "setup": ("leadline.commands.setup", "Make OpenSearch or Elasticsearch ready."),

@@ -168,7 +168,7 @@ def _replace(con: duckdb.DuckDBPyConnection, table: Table, batch: Batch) -> int:
     """
     Each row is held against the greatest version before it, stored or in the batch itself.
     """
-    version = 'coalesce("record.version", 0)'
+    version = _version(table)
     before = (
         f"max({version}) OVER (PARTITION BY {_keys(table)} ORDER BY rowid"
         " ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)"
@@ -229,9 +229,17 @@ def _stored(table: Table, batch: Batch, rivals: Sequence[File], *, files: bool =
     """
     names = [quote(name) for name in table.dataset.key]
     if files:
-        names += ['coalesce("record.version", 0) AS "record.version"', "filename"]
+        names += [f'{_version(table)} AS "record.version"', "filename"]
     source = read((table.path(file) for file in rivals), ", filename = true" if files else "")
     return f"(SELECT {', '.join(names)} FROM {source} WHERE {batch.span})"
+
+
+def _version(table: Table) -> str:
+    """
+    Samples carry no version: whoever replaces one has changed its names, and the last wins.
+    """
+    known = "record.version" in table.dataset.by_name
+    return 'coalesce("record.version", 0)' if known else "0"
 
 
 def _keys(table: Table, prefix: str = "") -> str:

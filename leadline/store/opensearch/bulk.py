@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 import orjson
 
 from leadline.errors import FormatError, StoreError
-from leadline.formats import Document
+from leadline.formats import DATASETS, Document
 from leadline.formats.ids import document_id
 from leadline.formats.validate import check
 from leadline.store.contract import Mode, Outcome
@@ -35,6 +35,11 @@ NOT_THE_DOCUMENT = {
     "unavailable_shards_exception",
     "validation_exception",  # the limit of shards; mapping errors have other names
 }
+
+# Samples carry no version: whoever replaces one has changed its names, and the last wins.
+UNVERSIONED = frozenset(
+    name for name, dataset in DATASETS.items() if "record.version" not in dataset.by_name
+)
 
 
 @dataclass(slots=True)
@@ -141,6 +146,8 @@ class Sender:
         name = document_id(checked)
         if mode == "create":
             action = f'{{"create":{{"_index":"{index}","_id":"{name}"}}}}\n'
+        elif dataset in UNVERSIONED:
+            action = f'{{"index":{{"_index":"{index}","_id":"{name}"}}}}\n'
         else:
             version = checked.get("record.version", 0)
             action = (
