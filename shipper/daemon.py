@@ -7,11 +7,10 @@ Sampling never waits for a worker, and a worker never sees what is not on this n
 from __future__ import annotations
 
 import os
-import re
 import signal
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -19,7 +18,7 @@ from leadline.errors import LeadlineError, SpoolError
 from leadline.formats import Document
 from leadline.spool import Spool
 from shipper.lock import OneAtATime
-from shipper.notices import encode, notices, with_counters
+from shipper.notices import NUMBERS, Quiet, encode, notices, with_counters
 from shipper.senders import build_sink
 from shipper.senders.refused import RefusedFile
 from shipper.senders.sender import READER, Sender
@@ -32,12 +31,11 @@ from shipper.status import (
     Waiting,
     growth,
     measure,
+    read_status,
     read_totals,
     write_status,
 )
 from shipper.ticks import Bell, Ticks
-
-NUMBERS = re.compile(r"\d+")  # the same problem with another count is no news
 
 Tell = Callable[[str], None]
 
@@ -100,7 +98,9 @@ class Shipper:
         self.sender = Sender(
             self.spool.reader(READER), sink, post.settings, self._refused, tell=tell, clock=clock
         )
+        self._quiet = Quiet((read_status(post.state) or {}).get("notices"))
         self._reported = read_totals(post.state, "reported")
+        self._confessed = read_totals(post.state, "confessed")
         before = read_totals(post.state, "totals")
         self._left_out_before = before.dropped_by_rule
         self._not_accepted = before.not_accepted
@@ -120,16 +120,24 @@ class Shipper:
             self._failures += 1
             documents = []
             problems.append(f"snapshot failed: {type(error).__name__}: {error}")
+        told_before = self._quiet.told
+        now = self._clock()
         grown = growth(totals, self._reported)
-        documents = with_counters(documents, grown, waiting)
-        documents += notices(documents, grown, self.post.host, self._clock())
-        lines, unwritable = encode(documents)
+        documents = with_counters(self._quiet(documents, now), grown, waiting)
+        losses = notices(documents, growth(totals, self._confessed), self.post.host, now)
+        losses = self._quiet(losses, now)
+        lines, unwritable = encode(documents + losses)
         self._not_accepted += unwritable
         try:
             self.spool.append(lines)
             self._reported = totals
+            said = {str(loss["event.reason"]) for loss in losses}
+            self._confessed = replace(
+                self._confessed, **{name: getattr(totals, name) for name in said}
+            )
         except SpoolError as error:
             self._not_accepted += len(lines)
+            self._quiet.told = told_before
             problems.append(str(error))
         self.sender.wake()
         self._settle("; ".join(problems))
@@ -146,11 +154,13 @@ class Shipper:
             totals=totals,
             waiting=waiting,
             reported=self._reported,
+            confessed=self._confessed,
             sink=self.sender.state,
             failures=self._failures + self.looker.tally.failures,
             tick_seconds=round(seconds, 4),
             unavailable=dict(self.looker.unavailable),
             problem=self._problem,
+            notices=self._quiet.told,
         )
         try:
             write_status(self.post.state, status)

@@ -4,6 +4,7 @@ What the shipper says about itself: its counters in the node's document, its los
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 import orjson
@@ -11,6 +12,9 @@ import orjson
 from leadline.formats import Document
 from leadline.formats.times import from_epoch
 from shipper.status import Totals, Waiting
+
+REPEAT = 3600.0  # seconds
+NUMBERS = re.compile(r"\d+")  # the same problem with another figure is no news
 
 SHARED = (
     "cluster",
@@ -45,7 +49,7 @@ def with_counters(documents: list[Document], grown: Totals, waiting: Waiting) ->
 
 def notices(documents: Iterable[Document], grown: Totals, host: str, now: float) -> list[Document]:
     """
-    An event for each kind of loss since the last tick that was spooled.
+    An event for each kind of loss that no event has told yet.
     """
     node = next((d for d in documents if is_node(d)), {})
     shared = {name: node[name] for name in SHARED if name in node}
@@ -70,6 +74,32 @@ def notices(documents: Iterable[Document], grown: Totals, host: str, now: float)
     return made
 
 
+class Quiet:
+    """
+    Says the same about itself once an hour: a thousand nodes with one broken driver are no flood.
+    """
+
+    def __init__(self, told: object = None) -> None:
+        kept = told.items() if isinstance(told, dict) else ()
+        self.told = {str(k): float(v) for k, v in kept if isinstance(v, int | float)}
+
+    def __call__(self, documents: Iterable[Document], now: float) -> list[Document]:
+        self.told = {k: v for k, v in self.told.items() if 0 <= now - v < REPEAT}  # a new one
+        kept: list[Document] = []
+        for document in documents:
+            if is_notice(document):
+                what = NUMBERS.sub("", f"{document.get('rule.name')}: {document['event.reason']}")
+                if what in self.told:
+                    continue
+                self.told[what] = now
+            kept.append(document)
+        return kept
+
+
+def is_notice(document: Document) -> bool:
+    return document.get("dataset") == "event" and document.get("event.kind") == "notice"
+
+
 def is_node(document: Document) -> bool:
     return document.get("dataset") == "node" and "job.local_id" not in document
 
@@ -82,7 +112,8 @@ def encode(documents: Iterable[Document]) -> tuple[list[bytes], int]:
     failed = 0
     for document in documents:
         try:
-            lines.append(orjson.dumps(document))
+            # Copied: orjson leaves its whole buffer, some 8 KiB, behind each line.
+            lines.append(bytes(memoryview(orjson.dumps(document))))
         except orjson.JSONEncodeError:
             failed += 1
     return lines, failed

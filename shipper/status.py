@@ -72,11 +72,13 @@ class Status:
     totals: Totals
     waiting: Waiting
     reported: Totals  # what the node documents accepted so far have told
+    confessed: Totals  # losses that events in the spool have told
     sink: State
     failures: int = 0  # of collectors, since the start
     tick_seconds: float = 0.0  # the last tick took
     unavailable: dict[str, str] | None = None  # collectors this machine cannot have, and why
     problem: str = ""  # what the last tick could not do
+    notices: dict[str, float] | None = None  # what was said as an event, and when
 
     def as_text(self) -> bytes:
         told = asdict(self)

@@ -9,7 +9,7 @@ import pytest
 from leadline.formats import Document
 from leadline.formats.validate import check
 from leadline.spool import Spool
-from shipper.notices import encode, notices, with_counters
+from shipper.notices import Quiet, encode, notices, with_counters
 from shipper.senders.sender import READER, State
 from shipper.status import (
     Status,
@@ -42,6 +42,7 @@ def status(**more: object) -> Status:
         "totals": Totals(read=5, sent=3),
         "waiting": Waiting(2, 20, 1.5),
         "reported": Totals(read=4),
+        "confessed": Totals(),
         "sink": State("idle"),
     }
     return Status(**{**values, **more})  # type: ignore[arg-type]
@@ -125,6 +126,31 @@ def test_losses_become_events() -> None:
     for document in made:
         assert document["cluster"] == "fox"
         assert "labels" not in check(document)
+
+
+def test_lasting_problem_is_told_once_an_hour() -> None:
+    """
+    The same notice again, but for its figures, is left out for an hour, also over a restart; others
+    and documents that are no notices pass.
+    """
+
+    def hangs(since: int) -> Document:
+        reason = f"hangs since {since} s"
+        return {
+            "dataset": "event",
+            "event.kind": "notice",
+            "rule.name": "shipper.nvidia",
+            "event.reason": reason,
+        }
+
+    change: Document = {"dataset": "event", "event.kind": "change", "event.reason": "x"}
+    quiet = Quiet()
+    assert quiet([hangs(1), change, NODE], 1000.0) == [hangs(1), change, NODE]
+    assert quiet([hangs(2), change, NODE], 1060.0) == [change, NODE]
+    assert Quiet(quiet.told)([hangs(3)], 4000.0) == []
+    assert quiet([{**hangs(4), "rule.name": "shipper.amd"}], 4000.0) != []
+    assert quiet([hangs(5)], 4601.0) == [hangs(5)]
+    assert quiet([hangs(6)], 100.0) == [hangs(6)]
 
 
 def test_document_that_is_no_json_is_counted_not_fatal() -> None:
