@@ -137,7 +137,7 @@ class Worker:
         if time.monotonic() - when > HEALTH_SECONDS or not health:
             try:
                 health = asdict(self.store.health())
-            except LeadlineError as error:
+            except (LeadlineError, OSError) as error:
                 health = {"ok": False, "problems": [str(error)]}
             self._health = (time.monotonic(), health)
         return health

@@ -5,6 +5,7 @@ Where lines come from besides the receiver: files, folders, globs, compressed or
 from __future__ import annotations
 
 import gzip
+import io
 import sys
 import zlib
 from collections.abc import Iterator, Sequence
@@ -19,6 +20,7 @@ SUFFIXES = tuple(
     f"{kind}{packed}" for kind in (".ndjson", ".jsonl") for packed in ("", ".gz", ".zst")
 )
 CHUNK = 4 << 20
+PACKED_CHUNK = 64 << 10
 LONGEST_LINE = 1 << 20
 STDIN = "-"
 
@@ -74,9 +76,14 @@ def read_lines(name: str, longest: int = LONGEST_LINE) -> Iterator[list[bytes]]:
 
 def _chunks(name: str) -> Iterator[bytes]:
     try:
-        with _open(name) as stream:
-            while chunk := stream.read(CHUNK):
-                yield chunk
+        with _open(name) as file:
+            magic = file.peek(4)[:4] if isinstance(file, io.BufferedReader) else b""
+            if magic[:2] == b"\x1f\x8b":
+                yield from _plain(cast(IO[bytes], gzip.GzipFile(fileobj=file)))
+            elif magic == b"\x28\xb5\x2f\xfd":
+                yield from _zstd(name, file)
+            else:
+                yield from _plain(file)
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise SourceError(f"{name}: broken gzip: {error}; what came before was taken") from None
     except OSError as error:
@@ -89,25 +96,29 @@ def _open(name: str) -> Iterator[IO[bytes]]:
         yield sys.stdin.buffer
         return
     with Path(name).open("rb") as file:
-        magic = file.peek(4)[:4]
-        if magic[:2] == b"\x1f\x8b":
-            with gzip.open(file) as unpacked:
-                yield cast(IO[bytes], unpacked)
-        elif magic == b"\x28\xb5\x2f\xfd":
-            with _zstd(name, file) as stream:
-                yield stream
-        else:
-            yield file
+        yield file
 
 
-@contextmanager
-def _zstd(name: str, file: IO[bytes]) -> Iterator[IO[bytes]]:
+def _plain(stream: IO[bytes]) -> Iterator[bytes]:
+    while chunk := stream.read(CHUNK):
+        yield chunk
+
+
+def _zstd(name: str, file: IO[bytes]) -> Iterator[bytes]:
     try:
         import zstandard
     except ImportError:
         raise SourceError(f"{name}: zstd needs zstandard: pip install 'leadline[server]'") from None
+    whole = True
+    frame = zstandard.ZstdDecompressor().decompressobj()
     try:
-        with zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True) as stream:
-            yield cast(IO[bytes], stream)
+        while chunk := file.read(PACKED_CHUNK):
+            while chunk:
+                yield frame.decompress(chunk)
+                whole, chunk = frame.eof, frame.unused_data
+                if whole:
+                    frame = zstandard.ZstdDecompressor().decompressobj()
     except zstandard.ZstdError as error:
         raise SourceError(f"{name}: broken zstd: {error}; what came before was taken") from None
+    if not whole:
+        raise SourceError(f"{name}: broken zstd: it ends early; what came before was taken")

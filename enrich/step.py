@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 from zoneinfo import ZoneInfo
 
+from enrich.identity import Identities
 from enrich.rules import Rules
 from leadline.formats import Document
 from leadline.settings.common import ClusterSettings
@@ -55,6 +56,7 @@ class Context:
     rules: Rules
     clusters: Mapping[str, ClusterSettings] = field(default_factory=dict)
     cluster: str | None = None  # the name bound to the sender: wins over the record
+    identities: Identities = field(default_factory=Identities)
 
     def canonical(self, name: str) -> str:
         """

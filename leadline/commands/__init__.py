@@ -20,6 +20,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "enrich": ("leadline.commands.enrich", "The worker: name what ran, hand it to the store."),
     "programs": ("leadline.commands.programs", "Rules: test, check, find gaps, apply anew."),
     "deadletters": ("leadline.commands.deadletters", "What no store would take, and why."),
+    "usage": ("leadline.commands.usage", "Ask: any measure by any dimension, any period."),
+    "search": ("leadline.commands.search", "Find command lines by their words."),
     "up": ("leadline.commands.up", "Start everything on this machine."),
     "simulate": ("leadline.commands.simulate", "A fleet that never was, with the truth."),
     "setup": ("leadline.commands.setup", "Make OpenSearch or Elasticsearch ready."),

@@ -191,9 +191,16 @@ def _labels(value: object) -> dict[str, object]:
 def _bounded(labels: dict[str, object]) -> dict[str, object]:
     if len(labels) > LABELS_COUNT:
         raise FormatError(f"labels: {len(labels)} unknown fields, at most {LABELS_COUNT} are kept")
-    if len(orjson.dumps(labels)) > LABELS_BYTES:
+    if _size("labels", labels) > LABELS_BYTES:
         raise FormatError(f"labels: unknown fields of more than {LABELS_BYTES} bytes")
     return dict(sorted(labels.items()))
+
+
+def _size(name: str, value: object) -> int:
+    try:
+        return len(orjson.dumps(value))
+    except orjson.JSONEncodeError as error:  # a reader's own value; JSON text cannot hold it
+        raise FormatError(f"{name}: {error}") from None
 
 
 def _string(field: Field, value: object) -> str:
@@ -263,7 +270,7 @@ def _set(field: Field, value: object) -> list[str]:
 def _flat_object(field: Field, value: object) -> dict[str, object]:
     if not isinstance(value, dict):
         raise _wrong(field, value, "an object")
-    if len(orjson.dumps(value)) > LABELS_BYTES:
+    if _size(field.name, value) > LABELS_BYTES:
         raise FormatError(f"{field.name}: more than {LABELS_BYTES} bytes")
     return value
 

@@ -1,0 +1,119 @@
+"""Each step by itself: what it makes of the values it reads."""
+
+from __future__ import annotations
+
+import pytest
+
+from enrich.chain import Chain, build_chain
+from enrich.step import Context
+from enrich.steps.redact import Redact
+from leadline.formats.redact import REDACTED
+from tests.enrich.conftest import make_sample
+
+
+@pytest.mark.parametrize(
+    ("recorded", "expected"), [("fox", "fox"), ("old_fox", "fox"), ("fox-2", "fox"), ("a_b", "a_b")]
+)
+def test_cluster_goes_by_its_name_of_today(chain: Chain, recorded: str, expected: str) -> None:
+    """
+    A cluster that was renamed is one cluster; `a_b` and `a-b` are two.
+    """
+    assert expected == chain.one(make_sample(cluster=recorded))["cluster"]
+
+
+def test_bound_cluster_wins(context: Context) -> None:
+    """
+    The name bound to the sender, or given with --cluster, wins over the record.
+    """
+    bound = Context(rules=context.rules, clusters=context.clusters, cluster="owl")
+    assert "owl" == build_chain(bound).one(make_sample())["cluster"]
+
+
+@pytest.mark.parametrize(
+    ("local_id", "expected"),
+    [
+        ("17", "fox/17"),
+        ("17.3", "fox/17.3"),
+        ("1234[5].pbs-server", "fox/1234[5].pbs-server"),
+        ("c1-1/b00t-44-9", "fox/c1-1/b00t-44-9"),
+        ("b00t-44-9", "fox/c1-1/b00t-44-9"),
+    ],
+)
+def test_job_id_is_qualified(chain: Chain, local_id: str, expected: str) -> None:
+    """
+    A number is unique within its cluster, a session only on its host.
+    """
+    assert expected == chain.one(make_sample(**{"job.local_id": local_id}))["job.id"]
+
+
+def test_renamed_cluster_keeps_its_jobs(chain: Chain) -> None:
+    """
+    Aliases become the name of today before any id is made.
+    """
+    assert "fox/17" == chain.one(make_sample(cluster="old_fox", **{"job.local_id": "17"}))["job.id"]
+
+
+def test_runs_of_a_job_are_told_apart_by_submit(chain: Chain) -> None:
+    """
+    The same number submitted again, years later, is another run.
+    """
+
+    def run(submit: str) -> object:
+        job = {"@timestamp": submit, "dataset": "job", "cluster": "fox", "job.local_id": "17"}
+        return chain.one({**job, "job.submit": submit})["job.run"]
+
+    assert "fox/17@1767225600" == run("2026-01-01T00:00:00.000Z")
+    assert run("2026-01-01T00:00:00.000Z") != run("2021-01-01T00:00:00.000Z")
+
+
+@pytest.mark.parametrize(
+    ("time", "day", "hour"),
+    [
+        ("2026-03-29T00:59:59.999Z", "2026-03-29", 1),
+        ("2026-03-29T01:00:00.000Z", "2026-03-29", 3),  # an hour is left out in spring
+        ("2026-10-24T22:00:00.000Z", "2026-10-25", 0),
+        ("2026-12-31T23:30:00.000Z", "2027-01-01", 0),
+    ],
+)
+def test_local_time_is_the_clusters(chain: Chain, time: str, day: str, hour: int) -> None:
+    """
+    Days and hours are those of the people at the cluster, summer time included.
+    """
+    document = chain.one(make_sample(**{"@timestamp": time}))
+    assert (day, hour) == (document["local.day"], document["local.hour"])
+
+
+def test_day_of_a_slice_is_left_alone(chain: Chain) -> None:
+    """
+    A slice of a job says itself which day it is: its key hangs on it.
+    """
+    piece = {"@timestamp": "2026-01-01T23:30:00.000Z", "dataset": "job_slice", "cluster": "fox"}
+    assert "2026-01-01" == chain.one({**piece, "local.day": "2026-01-01"})["local.day"]
+
+
+def test_secrets_leave_every_text() -> None:
+    """
+    Command lines, names, sets and invented fields: no text keeps a secret.
+    """
+    document = make_sample(
+        **{
+            "process.command_line": "mysql -phunter2",
+            "container": "x --token=hunter2",
+            "program.tags": ["--password=hunter2"],
+            "labels": {"deep": {"api_key": "hunter2"}},
+        }
+    )
+    Redact()(document)
+    assert "hunter2" not in str(document)
+    assert REDACTED in str(document["process.command_line"])
+
+
+def test_known_texts_are_not_looked_at_again() -> None:
+    """
+    A set of clean texts answers for a document that holds nothing new.
+    """
+    redact = Redact()
+    redact(make_sample(1))
+    known = len(redact._clean)
+    redact(make_sample(1))
+    assert known == len(redact._clean) > 5
