@@ -35,22 +35,27 @@ class Kind:
     threads: int = 1
 
 
+VASP = "/cluster/software/VASP/6.4.2-intel/bin/vasp_std"
+TRAIN = (
+    "/cluster/envs/torch/bin/python3.11 train.py --data /cluster/work/users/eva/imagenet "
+    "--workers 16 --epochs 90 --batch-size 256 --amp"
+)
+SIM = "/usr/lib64/R/bin/exec/R --no-echo --no-restore --file=sim.R"
+PICARD = "java -Xmx8g -jar /cluster/software/picard/picard.jar MarkDuplicates"
+SCRIPT = "/bin/bash /var/spool/slurmd/job8123456/slurm_script"
+
 KINDS = (
-    Kind(64, "vasp_std", "/cluster/software/VASP/6.4.2-intel/bin/vasp_std", 70321, "8123456", 1, 900),
+    Kind(64, "vasp_std", VASP, 70321, "8123456", 1, 900),
     Kind(1, "mpirun", "mpirun -np 64 vasp_std", 70321, "8123456", 0, 20, 5),
-    Kind(1, "bash", "/bin/bash /var/spool/slurmd/job8123456/slurm_script", 70321, "8123456", 0, 4),
-    Kind(
-        16, "python3.11",
-        "/cluster/envs/torch/bin/python3.11 train.py --data /cluster/work/users/eva/imagenet "
-        "--workers 16 --epochs 90 --batch-size 256 --amp", 70544, "8123511", 0.6, 2300, 12,
-    ),
-    Kind(8, "gmx_mpi", "gmx_mpi mdrun -deffnm md_0_1 -ntomp 4 -pin on", 70102, "8123490", 4, 310, 5),
-    Kind(24, "R", "/usr/lib64/R/bin/exec/R --no-echo --no-restore --file=sim.R", 71007, "8123533", 1, 420),
-    Kind(12, "java", "java -Xmx8g -jar /cluster/software/picard/picard.jar MarkDuplicates", 71200, "8123540", 1.4, 5200, 38),
+    Kind(1, "bash", SCRIPT, 70321, "8123456", 0, 4),
+    Kind(16, "python3.11", TRAIN, 70544, "8123511", 0.6, 2300, 12),
+    Kind(8, "gmx_mpi", "gmx_mpi mdrun -deffnm md_0_1 -ntomp 4", 70102, "8123490", 4, 310, 5),
+    Kind(24, "R", SIM, 71007, "8123533", 1, 420),
+    Kind(12, "java", PICARD, 71200, "8123540", 1.4, 5200, 38),
     Kind(6, "bash", "-bash", 70321, None, 0, 5),
     Kind(3, "vim", "vim INCAR", 70544, None, 0, 12),
     Kind(2, "tmux: server", "tmux new -s run", 71007, None, 0, 6),
-)  # fmt: skip
+)
 
 
 def realistic_node() -> tuple[list[Document], int]:
@@ -59,19 +64,35 @@ def realistic_node() -> tuple[list[Document], int]:
     """
     with tempfile.TemporaryDirectory() as folder:
         tree = Tree(Path(folder))
+        tree.write(0)
+        machine = Machine(Path(folder))
         snapshots = Snapshots(
             CollectSettings(host="c12-34", cluster="fox", collectors=("process",)),
-            System(Path(folder)),
+            machine,
         )
         try:
-            tree.write(0)
             snapshots.take()
             tree.write(60)
+            machine.seconds += 60
             documents = [d for d in snapshots.take() if d["dataset"] == "process"]
         finally:
             snapshots.close()
     stands_for = sum(int(str(d.get("process.count", 1))) for d in documents)
     return documents, stands_for
+
+
+class Machine(System):
+    """
+    Its clock is ours: twelve days after boot.
+    """
+
+    seconds = 0.0
+
+    def uptime(self) -> float:
+        return 1_036_800.0 + self.seconds
+
+    def wall(self) -> float:
+        return 1_790_000_000.0 + self.uptime()
 
 
 class Tree:
@@ -101,12 +122,14 @@ class Tree:
                 pid += self._rng.randrange(1, 40)
 
     def _process(self, pid: int, kind: Kind, seconds: int) -> None:
-        rng = self._rng
-        start, used = rng.randrange(10_000, 90_000_000), rng.randrange(0, 5_000_000)
+        rng = random.Random(pid)
+        start, used = rng.randrange(10_000, 100_000_000), rng.randrange(0, 5_000_000)
         grown = int(kind.busy * 100 * seconds * rng.uniform(0.9, 1.0))
         pages = int(kind.rss * 256 * rng.uniform(0.8, 1.2))
         user, system = used + int(grown * 0.97), used // 30 + int(grown * 0.03)
-        wrote = rng.randrange(0, 1 << 30) + (rng.randrange(0, 1 << 24) if seconds else 0)
+        wrote = rng.randrange(0, 1 << 30) + (
+            rng.randrange(0, 1 << 24) if seconds and kind.busy > 0.01 else 0
+        )
         folder = self._proc / str(pid)
         folder.mkdir(exist_ok=True)
         (folder / "stat").write_text(
