@@ -181,6 +181,7 @@ class Sender:
         return max(wait, min(retry_after or 0.0, backoff.max), 0.001)
 
     def _narrow(self, batch: Batch, problem: Refused) -> float:
+        self._be("sending")
         if batch.count > 1:
             self._limit = batch.count // 2
             if problem.too_large:

@@ -2,12 +2,15 @@
 The sender: order kept, nothing forgotten before it is taken, and whatever a worker does survived.
 """
 
+import contextlib
 import json
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from leadline.settings import Duration, Size
 from leadline.spool import Spool
@@ -54,11 +57,11 @@ class Rig:
         self.now = 1000.0
 
     def sender(self, sink: FakeSink | HttpSink, **more: object) -> Sender:
-        settings = ShipSettings(**more)  # type: ignore[arg-type]
+        chosen = ShipSettings(**more)  # type: ignore[arg-type]
         return Sender(
             self.spool.reader(READER),
             sink,
-            settings,
+            chosen,
             RefusedFile(self.folder / "refused.ndjson"),
             tell=self.told.append,
             clock=lambda: self.now,
@@ -278,6 +281,56 @@ def test_stop_does_not_wait_for_a_dead_worker(rig: Rig) -> None:
     assert rig.spool.pending(READER).documents == 10
 
 
+@settings(max_examples=60, deadline=None)
+@given(
+    batches=st.lists(st.integers(1, 8), min_size=1, max_size=8),
+    moods=st.lists(
+        st.sampled_from(["take", "later", "pause", "refuse", "large", "bug"]), max_size=40
+    ),
+    bulk=st.integers(1, 10),
+    poisoned=st.sets(st.integers(0, 30), max_size=3),
+)
+def test_any_moods_keep_order_and_lose_nothing(
+    tmp_path_factory: pytest.TempPathFactory,
+    batches: list[int],
+    moods: list[str],
+    bulk: int,
+    poisoned: set[int],
+) -> None:
+    """
+    Whatever the sink answers in whatever order: each document is taken once or refused once, and
+    what is taken is in order.
+    """
+    rig = Rig(tmp_path_factory.mktemp("moods"))
+    left = list(moods)
+
+    def judge(lines: list[bytes]) -> Exception | None:
+        mood = left.pop() if left else "take"
+        if mood == "bug":
+            return ValueError("bug")
+        if mood in ("later", "pause"):
+            return NotNow("later") if mood == "later" else Paused("pause")
+        if poisoned & {json.loads(line)["n"] for line in lines}:
+            return Refused("poison")
+        if len(lines) > 1 and mood in ("refuse", "large"):
+            return Refused(mood, mood == "large")
+        return None
+
+    sink = FakeSink(judge)
+    total = sum(batches)
+    rig.spool.append([b'{"n": %d}' % n for n in range(total)])
+    sender = rig.sender(sink, bulk_max_size=bulk)
+    for _ in range(1000):
+        with contextlib.suppress(ValueError):
+            sender.step()
+        if rig.spool.pending(READER).documents == 0:
+            break
+    rig.spool.close()
+    taken = [json.loads(line)["n"] for line in sink.taken]
+    assert taken == [n for n in range(total) if n not in poisoned]
+    assert RefusedFile(rig.folder / "refused.ndjson").count == len(poisoned & set(range(total)))
+
+
 def test_real_worker_with_moods_gets_everything_once_in_order(rig: Rig, worker: Start) -> None:
     """
     Garbage, errors, cut connections and a proxy's page in between: all arrives, in order, once.
@@ -286,8 +339,7 @@ def test_real_worker_with_moods_gets_everything_once_in_order(rig: Rig, worker: 
     said = iter(moods * 3)
     there = worker(lambda lines: next(said, None))
     lines = rig.fill(200)
-    settings = ShipSettings(endpoints=(there.url,), timeout=Duration(2))
-    sink = HttpSink(settings, "n1")
+    sink = HttpSink(ShipSettings(endpoints=(there.url,), timeout=Duration(2)), "n1")
     backoff = BackoffSettings(init=Duration(0.001), max=Duration(0.002))
     sender = rig.sender(sink, bulk_max_size=20, backoff=backoff)
     sender.start()
