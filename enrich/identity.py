@@ -63,7 +63,7 @@ class Identity:
 
 class Identities:
     """
-    `known` is False while nothing is configured: then nobody is called unknown.
+    Without a table of users nobody is called unknown: there is nothing to be known by.
     """
 
     def __init__(
@@ -75,6 +75,10 @@ class Identities:
         self._users = users or {}
         self._metagroups = metagroups or {}
         self._directory = directory
+
+    @property
+    def empty(self) -> bool:
+        return not (self._users or self._metagroups or self._directory)
 
     @property
     def listed(self) -> bool:

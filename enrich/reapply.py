@@ -8,7 +8,7 @@ documents that change. After each day the place is kept, so a run that was stopp
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -30,7 +30,7 @@ WRITES = (
     *("program.name", "program.version", "program.rule", "command.shape"),
     *("program.level1", "program.level2", "program.level3", "program.tags"),
 )
-SHAPES_AT_ONCE = 500
+VALUES_AT_ONCE = 500
 BATCH = 5000
 DAY = timedelta(days=1)
 
@@ -111,7 +111,7 @@ class Reapply:
         names: Names = {}
         for dataset in RAW:
             shapes = self._changed_shapes(dataset, start, end, names)
-            documents = self._of_shapes(dataset, start, end, shapes)
+            documents = of_values(self._store, dataset, "command.shape", shapes, start, end)
             self._store_changed(dataset, documents, moved)
         hours = self._summaries(start, end, names)
         if not moved.documents:  # else the samples have told already
@@ -138,21 +138,6 @@ class Reapply:
                 if before != after:
                     shapes.add(shape)
         return shapes
-
-    def _of_shapes(
-        self, dataset: str, start: datetime, end: datetime, shapes: set[str | None]
-    ) -> Iterator[Document]:
-        wheres = [
-            Condition("command.shape", Op.IN, tuple(part))
-            for part in _parts(sorted(shape for shape in shapes if shape is not None))
-        ]
-        if None in shapes:
-            wheres.append(Condition("command.shape", Op.MISSING))
-        for where in wheres:
-            for batch in self._store.scan(
-                dataset, EVERYTHING, where=(where,), start=start, end=end, order=()
-            ):
-                yield from batch
 
     def _store_changed(self, dataset: str, documents: Iterable[Document], moved: Moved) -> None:
         def changed() -> Iterator[Document]:
@@ -207,18 +192,50 @@ class Reapply:
         return document
 
     def _replace(self, documents: Iterable[Document]) -> None:
-        for batch in in_batches(documents, BATCH):
-            if not self._write:
-                continue
-            outcome = self._store.write(batch, "replace")
-            if outcome.rejected:
-                reason = outcome.rejected[0][1]
-                raise StoreError(f"{len(outcome.rejected)} documents not taken back: {reason}")
-            if outcome.kept:
-                raise StoreError(
-                    f"the store takes no documents now: {outcome.reason};"
-                    " run the same again, it goes on where it stopped"
-                )
+        replace_all(self._store, documents, write=self._write)
+
+
+def of_values(
+    store: Store,
+    dataset: str,
+    name: str,
+    values: set[str | None],
+    start: datetime,
+    end: datetime,
+) -> Iterator[Document]:
+    """
+    The whole documents whose field NAME has one of VALUES; None: those without the field.
+    """
+    present = sorted(value for value in values if value is not None)
+    wheres = [
+        Condition(name, Op.IN, tuple(present[at : at + VALUES_AT_ONCE]))
+        for at in range(0, len(present), VALUES_AT_ONCE)
+    ]
+    if None in values:
+        wheres.append(Condition(name, Op.MISSING))
+    for where in wheres:
+        for batch in store.scan(
+            dataset, EVERYTHING, where=(where,), start=start, end=end, order=()
+        ):
+            yield from batch
+
+
+def replace_all(store: Store, documents: Iterable[Document], *, write: bool) -> None:
+    """
+    DOCUMENTS in the place of those with the same key; without WRITE only looked through.
+    """
+    for batch in in_batches(documents, BATCH):
+        if not write:
+            continue
+        outcome = store.write(batch, "replace")
+        if outcome.rejected:
+            reason = outcome.rejected[0][1]
+            raise StoreError(f"{len(outcome.rejected)} documents not taken back: {reason}")
+        if outcome.kept:
+            raise StoreError(
+                f"the store takes no documents now: {outcome.reason};"
+                " run the same again, it goes on where it stopped"
+            )
 
 
 def _named(document: Document) -> Document:
@@ -227,8 +244,3 @@ def _named(document: Document) -> Document:
 
 def _text(value: object) -> str | None:
     return value if isinstance(value, str) else None
-
-
-def _parts(shapes: Sequence[str]) -> Iterator[Sequence[str]]:
-    for at in range(0, len(shapes), SHAPES_AT_ONCE):
-        yield shapes[at : at + SHAPES_AT_ONCE]

@@ -1,5 +1,5 @@
 """
-Small tables a site writes by hand: CSV or TSV with a header, remarks, and errors that name the line.
+Small tables a site writes by hand: CSV or TSV with a header, remarks, and errors with their line.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enrich.step import StepModule
-from enrich.steps import cluster, ingested, job_id, local_time, program, redact, tags
+from enrich.steps import cluster, identity, ingested, job_id, local_time, program, redact, tags
 
 BUILT_IN: dict[str, StepModule] = {
     "redact": redact,
@@ -12,5 +12,6 @@ BUILT_IN: dict[str, StepModule] = {
     "program": program,
     "tags": tags,
     "local_time": local_time,
+    "identity": identity,
     "ingested": ingested,
 }

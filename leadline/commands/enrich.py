@@ -13,6 +13,7 @@ from enrich.chain import build_chain
 from enrich.counters import Tally
 from enrich.deadletters import DeadLetters
 from enrich.delivery import Delivery
+from enrich.identity import IdentitySettings, read_identities
 from enrich.ingest import Ingested, ingest
 from enrich.rules import read_rules
 from enrich.settings import EnrichSettings, WorkerSettings
@@ -66,7 +67,10 @@ def enrich(context: Context, files: tuple[str, ...], listen: str | None) -> None
 def step_context(context: Context) -> StepContext:
     settings = context.settings.get("enrich", EnrichSettings)
     return StepContext(
-        rules=read_rules(settings.rules), clusters=context.clusters, cluster=context.cluster
+        rules=read_rules(settings.rules),
+        clusters=context.clusters,
+        cluster=context.cluster,
+        identities=read_identities(context.settings.get("identity", IdentitySettings)),
     )
 
 

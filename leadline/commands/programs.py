@@ -185,7 +185,7 @@ def apply(context: Context, since: str, dry_run: bool) -> None:
         leadline programs apply --since 90d --dry-run
     """
     now = datetime.now(UTC)
-    start = _since(since, now)
+    start = since_day(since)
     rules = site_rules(context)
     place = Place(context.paths.state / "programs-apply.json", rules.version)
     work = Reapply(context.store, StepContext(rules=rules), write=not dry_run)
@@ -206,14 +206,17 @@ def apply(context: Context, since: str, dry_run: bool) -> None:
         click.echo(f"{seconds / 3600:12,.1f}  {names}")
 
 
-def _since(text: str, now: datetime) -> datetime:
+def since_day(text: str) -> datetime:
+    """
+    The midnight (UTC) a run over stored data begins at: a day, or so long ago.
+    """
     try:
         start = datetime.fromisoformat(text)
         return start if start.tzinfo else start.replace(tzinfo=UTC)
     except ValueError:
         pass
     try:
-        start = now - timedelta(seconds=float(parse_duration(text)))
+        start = datetime.now(UTC) - timedelta(seconds=float(parse_duration(text)))
     except ValueError:
         raise SettingsError(f"--since {text!r} is no day; write 2026-03-01 or 30d") from None
     return start.replace(hour=0, minute=0, second=0, microsecond=0)

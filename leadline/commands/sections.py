@@ -6,9 +6,11 @@ To add one: declare its frozen dataclass in its own room, then its line here.
 
 from __future__ import annotations
 
+from enrich.identity import IdentitySettings
 from enrich.settings import EnrichSettings, WorkerSettings
 from leadline.settings.common import COMMON_SECTIONS
 from leadline.store.opensearch.settings import OpenSearchSettings
+from leadline.web.settings import WebSettings
 from shipper.senders.settings import ShipSettings
 from shipper.settings import CollectSettings
 
@@ -20,5 +22,7 @@ def schema() -> dict[str, object]:
         "ship": ShipSettings,
         "worker": WorkerSettings,
         "enrich": EnrichSettings,
+        "identity": IdentitySettings,
         "opensearch": OpenSearchSettings,
+        "web": WebSettings,
     }

@@ -50,7 +50,7 @@ def test_pattern_with_a_comma_is_quoted(written: Written) -> None:
         ("a,A,,x//z", r"line 2: path 'x//z' is no place in the hierarchy"),
         ("a,A,,,,command", r"line 2: applies_to 'command' is unknown; use one or more of name"),
         ("a,A,,,,,,", r"line 2: 8 cells where the header has 6"),
-        ('"a,A', r"line 2: unexpected end of data; put a pattern"),
+        ('"a,A', r"line 2: unexpected end of data; put a cell"),
     ],
 )
 def test_mistake_names_file_line_and_way_out(written: Written, line: str, error: str) -> None:

@@ -199,5 +199,5 @@ def test_missing_file_is_named(tmp_path: Path) -> None:
     """
     from leadline.errors import SettingsError
 
-    with pytest.raises(SettingsError, match=r"none\.csv: No such file.*; name a readable file"):
+    with pytest.raises(SettingsError, match=r"none\.csv: No such file.*; name a readable CSV"):
         read_rules([tmp_path / "none.csv"])
