@@ -6,8 +6,9 @@ Eight hex digits of the time come first: ids that grow with time are indexed a t
 
 from __future__ import annotations
 
-from base64 import urlsafe_b64encode
+from binascii import b2a_base64
 from collections.abc import Mapping
+from functools import lru_cache
 from hashlib import blake2b
 
 from leadline.formats import DATASETS
@@ -17,7 +18,22 @@ from leadline.formats.times import epoch_seconds
 def document_id(document: Mapping[str, object]) -> str:
     dataset = document["dataset"]
     get = document.get
-    parts = [str(get(name, "")) for name in DATASETS[str(dataset)].key]
-    digest = blake2b("\x1f".join((str(dataset), *parts)).encode(), digest_size=12).digest()
-    seconds = epoch_seconds(str(document["@timestamp"])) & 0xFFFFFFFF
-    return f"{seconds:08x}{urlsafe_b64encode(digest).decode()}"
+    *first, last = _KEYS[dataset]  # type: ignore[index]
+    seconds, begun = _begun(dataset, *map(get, first))
+    digest = begun.copy()
+    digest.update(str(get(last, "")).encode())
+    return seconds + b2a_base64(digest.digest(), newline=False).translate(_URLSAFE).decode()
+
+
+_KEYS = {dataset.name: dataset.key for dataset in DATASETS.values()}
+_URLSAFE = bytes.maketrans(b"+/", b"-_")
+
+
+@lru_cache(maxsize=16384, typed=True)
+def _begun(dataset: str, timestamp: str, *parts: object) -> tuple[str, blake2b]:
+    """
+    What the documents of one snapshot share: eight digits, and a hash that wants its end.
+    """
+    shared = ["" if part is None else str(part) for part in parts]
+    begun = blake2b("\x1f".join((dataset, timestamp, *shared, "")).encode(), digest_size=12)
+    return f"{epoch_seconds(timestamp) & 0xFFFFFFFF:08x}", begun
