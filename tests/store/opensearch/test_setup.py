@@ -22,10 +22,12 @@ RETENTION = RetentionSettings()
 @pytest.fixture
 def client(opensearch: str) -> Iterator[Client]:
     client = Client([opensearch])
+    name = "action.auto_create_index"
+    before = client.get("/_cluster/settings", flat_settings=True)["persistent"].get(name)
     yield client
     for kind in ("", "_index_template/", "_component_template/"):
         client.request("DELETE", f"/{kind}{PREFIX}-*")
-    client.put("/_cluster/settings", {"persistent": {"action.auto_create_index": None}})
+    client.put("/_cluster/settings", {"persistent": {name: before}})
     client.close()
 
 
@@ -74,7 +76,9 @@ def test_a_mapping_that_does_not_fit_stops_everything(client: Client) -> None:
     """
     index = f"{PREFIX}-process-2020.01"
     client.put(f"/{index}", {"mappings": {"properties": {"core_seconds": {"type": "keyword"}}}})
-    with pytest.raises(StoreError, match=rf"{index}: core_seconds is keyword, now scaled_float.*index"):
+    with pytest.raises(
+        StoreError, match=rf"{index}: core_seconds is keyword, now scaled_float.*index"
+    ):
         again(client)
     assert client.request("GET", f"/_index_template/{PREFIX}-process").status == 404
 
