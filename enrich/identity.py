@@ -77,10 +77,6 @@ class Identities:
         self._directory = directory
 
     @property
-    def empty(self) -> bool:
-        return not (self._users or self._metagroups or self._directory)
-
-    @property
     def listed(self) -> bool:
         return bool(self._users)
 

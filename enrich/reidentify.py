@@ -8,14 +8,15 @@ from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime
 
+from enrich.chain import Chain
 from enrich.reapply import DAY, Place, of_values, replace_all
 from enrich.step import Context
-from enrich.steps.identity import CONCERNED, FIELDS, IdentityStep
+from enrich.steps.identity import CONCERNED, FIELDS, build
 from leadline.formats import Document
 from leadline.store.contract import Store
 from leadline.store.scope import EVERYTHING
 
-READS = ("dataset", "user.name", "cluster", "local.day", "@timestamp", *FIELDS)
+READS = ("dataset", "user.name", "cluster", "local.day", *FIELDS)
 
 Moves = Counter[tuple[str, str, str]]  # documents by user, group before, group now
 
@@ -23,7 +24,7 @@ Moves = Counter[tuple[str, str, str]]  # documents by user, group before, group 
 class Reidentify:
     def __init__(self, store: Store, context: Context, *, write: bool = True) -> None:
         self._store = store
-        self._step = IdentityStep(context)
+        self._chain = Chain([build(context)])
         self._write = write
 
     def days(self, start: datetime, end: datetime, place: Place) -> Iterator[Moves]:
@@ -54,7 +55,7 @@ class Reidentify:
             for document in batch:
                 document.setdefault("dataset", dataset)
                 before = _groups(document)
-                self._step(document)
+                self._chain.one(document)
                 if before != _groups(document):
                     users.add(str(document["user.name"]))
         return users
@@ -62,7 +63,7 @@ class Reidentify:
     def _changed(self, documents: Iterator[Document], moves: Moves) -> Iterator[Document]:
         for document in documents:
             before = _groups(document)
-            self._step(document)
+            self._chain.one(document)
             after = _groups(document)
             if before != after:
                 moves[str(document["user.name"]), before[0], after[0]] += 1

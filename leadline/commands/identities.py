@@ -8,13 +8,17 @@ from datetime import UTC, datetime
 
 import click
 
-from enrich.identity import IdentitySettings, read_identities
+from enrich.identity import UNKNOWN, IdentitySettings, read_identities
 from enrich.reapply import DAY, Place
 from enrich.reidentify import Moves, Reidentify
 from enrich.rules import Rules
 from enrich.step import Context as StepContext
 from leadline.commands.context import Context, with_context
 from leadline.commands.programs import since_day
+from leadline.query.periods import parse_period
+from leadline.settings.zones import local_zone
+from leadline.store.plan import Aggregate, Condition, Function, Group, Op, Plan
+from leadline.store.scope import EVERYTHING
 
 
 @click.group()
@@ -45,6 +49,34 @@ def show(context: Context, user: str, day: str | None) -> None:
     found = known.of(user, f"{when:%Y-%m-%d}", context.cluster or "")
     click.echo(f"group       {found.group or 'none'}")
     click.echo(f"metagroups  {' '.join(found.metagroups) or 'none'}")
+
+
+@identities.command()
+@click.option("--period", default="last 30 days", show_default=True, help="As in `leadline usage`.")
+@with_context
+def unknown(context: Context, period: str) -> None:
+    """
+    Users whom neither tables nor the directory know, by core hours.
+
+    \b
+    Example:
+        leadline identities unknown --period 'last 7 days'
+    """
+    span = parse_period(period, datetime.now(UTC), local_zone())
+    plan = Plan(
+        "process",
+        (Aggregate("seconds", Function.SUM, "core_seconds"),),
+        (Group("user.name"), Group("cluster")),
+        (Condition("user.group", Op.IN, (UNKNOWN,)),),
+        span.start,
+        span.end,
+    )
+    rows = context.store.ask(plan, EVERYTHING)
+    click.echo(f"{len(rows)} unknown users in {span.text}")
+    for row in sorted(rows, key=lambda row: -float(row["seconds"] or 0)):
+        click.echo(
+            f"{float(row['seconds'] or 0) / 3600:12,.1f}  {row['cluster']}  {row['user.name']}"
+        )
 
 
 @identities.command()

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from enrich.chain import Chain
 from enrich.identity import Identities, Identity, IdentitySettings, read_identities, system_group
 from enrich.reapply import Place
 from enrich.reidentify import Reidentify
@@ -104,19 +105,19 @@ def test_mistakes_name_the_line(tables: Tables, row: str, error: str) -> None:
         tables(row)
 
 
-def test_step_counts_whom_nobody_knows(tables: Tables) -> None:
+def test_step_keeps_whom_nobody_knows(tables: Tables) -> None:
     """
-    Their documents keep their hours under `unknown`, and the step can say who they are.
+    The hours of a stranger stay, under `unknown`; a document without a user is left as it is.
     """
-    step = build(Context(rules=Rules([]), identities=tables("alice,chem", "chem,science")))
+    chain = Chain(
+        [build(Context(rules=Rules([]), identities=tables("alice,chem", "chem,science")))]
+    )
     known, stranger = sample(1, 1, "a"), {**sample(1, 2, "a"), "user.name": "mallory"}
+    nobody = {name: value for name, value in sample(1, 3, "a").items() if name != "user.name"}
 
-    for document in (known, stranger, stranger):
-        step(document)
-
-    assert ("chem", ["science"]) == (known["user.group"], known["user.metagroup"])
-    assert "unknown" == stranger["user.group"]
-    assert {"mallory": 2} == step.unknown
+    assert {**known, "user.group": "chem", "user.metagroup": ["science"]} == chain.one({**known})
+    assert {**stranger, "user.group": "unknown"} == chain.one({**stranger})
+    assert nobody == chain.one({**nobody})
 
 
 def test_history_is_restated_when_asked(tables: Tables, tmp_path: Path) -> None:
@@ -124,8 +125,10 @@ def test_history_is_restated_when_asked(tables: Tables, tmp_path: Path) -> None:
     A correction of the tables moves what is stored: only whom it concerns, once.
     """
     store = MemoryStore()
-    others: Document = {**sample(2, 7, "b"), "user.name": "bob", "user.group": "bio"}
-    store.write([{**sample(1, 1, "a"), "user.group": "old"}, sample(2, 1, "a"), others], "create")
+    early: Document = {**sample(1, 1, "a"), "local.day": "2026-03-01", "user.group": "old"}
+    late: Document = {**sample(2, 1, "a"), "local.day": "2026-03-02"}
+    other: Document = {**late, "process.pid": 7, "user.name": "bob", "user.group": "bio"}
+    store.write([early, late, {**other, "process.entity_id": "7-1"}], "create")
     context = Context(rules=Rules([]), identities=tables("alice,chem,2026-03-02\nbob,bio"))
     days = datetime(2026, 3, 1, tzinfo=UTC), datetime(2026, 3, 4, tzinfo=UTC)
 
