@@ -29,6 +29,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "setup": ("leadline.commands.setup", "Make OpenSearch or Elasticsearch ready."),
     "retain": ("leadline.commands.retain", "Delete what is no longer kept."),
     "size": ("leadline.commands.size", "How much disk, heap and shards a site needs."),
+    "status": ("leadline.commands.status", "How the daemons are."),
     "doctor": ("leadline.commands.doctor", "What is in force here, and what is missing."),
 }
 
