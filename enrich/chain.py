@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby
+from operator import itemgetter
 
 from enrich.cache import Cache
 from enrich.settings import EnrichSettings
@@ -30,31 +31,41 @@ class Group:
     def __init__(self, steps: Sequence[Step], entries: int) -> None:
         self.name = "+".join(step.name for step in steps)
         self.datasets = steps[0].datasets
-        self.asked = 0
+        self.reads = steps[0].reads
+        self.cache: Cache[Values, Answer] = Cache(self._compute, entries=entries, size=_size)
+        self.asked = [0]
         self._steps = tuple(steps)
-        self._reads = steps[0].reads
-        self._cache: Cache[Values, Answer] = Cache(self._compute, entries=entries, size=_size)
-        self._known = self._cache.young
 
-    @property
-    def misses(self) -> int:
-        return self._cache.misses
+    def apply(self) -> Apply:
+        """
+        What the chain calls: everything it needs at hand, for it runs for each document.
+        """
+        known, find, asked, reads = self.cache.young, self.cache.find, self.asked, self.reads
+        get_all = itemgetter(*reads) if len(reads) > 1 else _first(reads[0])
 
-    def __call__(self, document: Document) -> None:
-        self.asked += 1
-        values = tuple(map(document.get, self._reads))
-        answer = self._known.get(values)
-        fields, absent = self._cache.find(values) if answer is None else answer
-        document.update(fields)
-        for name in absent:
-            if name in document:
-                del document[name]
+        def apply(document: Document) -> None:
+            asked[0] += 1
+            try:
+                values = get_all(document)
+            except KeyError:
+                values = tuple(map(document.get, reads))
+            fields, absent = known.get(values) or find(values)
+            document.update(fields)
+            for name in absent:
+                if name in document:
+                    del document[name]
+
+        return apply
 
     def _compute(self, values: Values) -> Answer:
         fields: dict[str, object] = {}
         for step in self._steps:
             fields.update(step.compute(*values))
         return fields, tuple(n for step in self._steps for n in step.writes if n not in fields)
+
+
+def _first(name: str) -> Callable[[Document], Values]:
+    return lambda document: (document[name],)
 
 
 def _size(values: Values) -> int:
@@ -65,8 +76,12 @@ class Chain:
     def __init__(self, steps: Iterable[Step | Whole], *, entries: int = 200_000) -> None:
         self.steps = tuple(steps)
         self._parts = list(_grouped(self.steps, entries))
+        applies = [
+            (part, part.apply() if isinstance(part, Group) else part) for part in self._parts
+        ]
         self._of_dataset: dict[str, tuple[Apply, ...]] = {
-            name: tuple(part for part in self._parts if _concerns(part, name)) for name in DATASETS
+            name: tuple(apply for part, apply in applies if _concerns(part, name))
+            for name in DATASETS
         }
 
     def one(self, document: Document) -> Document:
@@ -98,7 +113,7 @@ class Chain:
         """
         For each cache of the chain: how often it was asked, and how often it did not know.
         """
-        return {p.name: (p.asked, p.misses) for p in self._parts if isinstance(p, Group)}
+        return {p.name: (p.asked[0], p.cache.misses) for p in self._parts if isinstance(p, Group)}
 
 
 def _grouped(steps: Sequence[Step | Whole], entries: int) -> Iterable[Group | Whole]:

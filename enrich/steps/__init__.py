@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 from enrich.step import StepModule
-from enrich.steps import cluster, identity, ingested, job_id, local_time, program, redact, tags
+from enrich.steps import (
+    cluster,
+    identity,
+    ingested,
+    job_id,
+    job_run,
+    local_time,
+    program,
+    redact,
+    tags,
+)
 
 BUILT_IN: dict[str, StepModule] = {
     "redact": redact,
     "cluster": cluster,
     "job_id": job_id,
+    "job_run": job_run,
     "program": program,
     "tags": tags,
     "local_time": local_time,

@@ -15,6 +15,8 @@ from leadline.formats.field import STRINGS
 from leadline.formats.redact import redact, redact_value
 
 NEVER_A_SECRET = {Type.LONG, Type.DOUBLE, Type.BOOLEAN, Type.DATE, Type.DAY}
+# Made by the shipper from numbers, and part of the key: another text is another process.
+IDS = frozenset({"process.entity_id"})
 TEXTS_KEPT = 500_000
 SHAPES_KEPT = 4096
 
@@ -41,8 +43,8 @@ class Redact:
         Which fields of such a document are texts, and which hold texts deeper down.
         """
         fields = DATASETS[str(document["dataset"])].by_name
-        names = [n for n in document if n in fields and fields[n].type in STRINGS]
-        known = {*names, *(n for n, field in fields.items() if field.type in NEVER_A_SECRET)}
+        names = [n for n in document if n in fields and fields[n].type in STRINGS and n not in IDS]
+        known = {*names, *IDS, *(n for n, field in fields.items() if field.type in NEVER_A_SECRET)}
         others = tuple(n for n in document if n not in known)
         texts = itemgetter(*names, "dataset")  # two at least, so that it answers a tuple
         if len(self._shapes) >= SHAPES_KEPT:
@@ -54,7 +56,7 @@ class Redact:
         if len(self._clean) > TEXTS_KEPT:
             self._clean.clear()
         for name, value in document.items():
-            if isinstance(value, str) and value not in self._clean:
+            if isinstance(value, str) and value not in self._clean and name not in IDS:
                 redacted = redact(value)
                 document[name] = redacted
                 self._clean.add(redacted)

@@ -63,9 +63,12 @@ def redact(text: str) -> str:
     TEXT with secrets replaced; the very same object when it holds none.
     """
     low = text.lower()
-    if not any(hint in low for hint in _HINTS):
+    if low == text.upper() and "://" not in text:  # numbers, say
         return text
-    return _replace(text, _KEYED)
+    for hint in _HINTS:
+        if hint in low:
+            return _replace(text, _KEYED)
+    return text
 
 
 def redact_value(value: object, name: str = "") -> object:

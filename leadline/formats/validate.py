@@ -19,9 +19,10 @@ import orjson
 from leadline.errors import FormatError
 from leadline.formats import DATASETS, Dataset, Document, Field, Type
 from leadline.formats.field import NUMBERS, STRINGS
-from leadline.formats.times import WIDTH, canonical_time
+from leadline.formats.times import canonical_time
 
 LONGEST = {Type.KEYWORD: 2048, Type.COMMAND: 8191, Type.PATH: 4096}
+SHORT = LONGEST[Type.KEYWORD]
 LARGEST = 2**63 - 1
 LABELS_BYTES = 65536
 LABELS_COUNT = 256
@@ -74,11 +75,12 @@ def check(raw: Document) -> Document:
         return _check_slowly(raw, key)
     if shape.slow or not _values_hold(raw, shape):
         return _typed(raw, _dataset(raw))
-    for name in shape.dates:
-        if len(text := raw[name]) != WIDTH or text[-1] != "Z":  # type: ignore[arg-type, index]
-            raw[name] = _time(name, text)
-        else:
-            _time(name, text)
+    name = ""
+    try:
+        for name in shape.dates:
+            raw[name] = canonical_time(raw[name])
+    except FormatError as error:
+        raise FormatError(f"{name}: {error}") from None
     return raw
 
 
@@ -87,14 +89,19 @@ _SHAPES: dict[tuple[object, ...], Shape] = {}
 
 def _values_hold(raw: Document, shape: Shape) -> bool:
     strings = shape.strings(raw)
-    if "" in strings or max(map(len, strings)) > LONGEST[Type.KEYWORD]:  # type: ignore[arg-type]
+    if "" in strings:
+        return False
+    # What is short enough together is so one by one.
+    if (
+        len("".join(strings)) > SHORT  # type: ignore[arg-type]
+        and max(map(len, strings)) > SHORT  # type: ignore[arg-type]
+    ):
         return False
     numbers = shape.numbers(raw)
     if not numbers:
         return True
-    least, most = min(numbers), max(numbers)  # type: ignore[type-var]
-    # A NaN that hides from min and max does not hide from the sum.
-    return least >= 0 and most <= LARGEST and math.isfinite(sum(numbers))  # type: ignore[operator, arg-type]
+    # What is not negative and small enough together is so one by one; NaN is in no order.
+    return min(numbers) >= 0 and sum(numbers) <= LARGEST  # type: ignore[type-var, operator, arg-type]
 
 
 def _check_slowly(raw: Document, key: tuple[object, ...]) -> Document:

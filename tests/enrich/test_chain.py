@@ -143,7 +143,7 @@ def test_a_small_cache_forgets_and_still_answers(context: Context) -> None:
     }
     assert len(names) >= 1
     group = next(part for part in chain._parts if getattr(part, "name", "") == "program+tags")
-    assert len(group._cache) <= 3  # type: ignore[union-attr]
+    assert len(group.cache) <= 3  # type: ignore[union-attr]
 
 
 def test_document_without_cluster_is_refused(chain: Chain) -> None:
