@@ -196,7 +196,7 @@ class NodeShipper:
         amounts = {
             "core_hours_used": seen.used - activity.core_ticks(seen.first),
             "samples": seen.samples,
-            "processes": activity.ranks,
+            "processes": 1,
         }
         if seen.cards:
             count = len(seen.cards)

@@ -83,7 +83,7 @@ def real_amounts(activity: Activity, start: float, end: float) -> dict[str, int]
     if stop <= begin:
         return {}
     used = activity.core_ticks(stop) - activity.core_ticks(begin)
-    amounts = {"core_hours_used": used, "processes": activity.ranks}
+    amounts = {"core_hours_used": used, "processes": 1}
     if activity.cards:
         busy = activity.card_ticks(stop) - activity.card_ticks(begin)
         amounts["gpu_hours_busy"] = busy * len(activity.cards)

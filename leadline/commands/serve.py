@@ -1,0 +1,69 @@
+"""
+`leadline serve`: the pages and the API of one store.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from zoneinfo import ZoneInfo
+
+import click
+
+from leadline.commands.context import Context, with_context
+from leadline.errors import LeadlineError
+
+
+@click.command()
+@click.option("--listen", metavar="HOST:PORT", help="Address to listen on.")
+@with_context
+def serve(context: Context, listen: str | None) -> None:
+    """
+    Serve the pages, until stopped.
+
+    \b
+    Example:
+        leadline serve --listen 127.0.0.1:8470
+    """
+    try:
+        from leadline.web.app import Site
+        from leadline.web.server import Server, address
+        from leadline.web.settings import WebSettings
+    except ImportError as error:
+        raise LeadlineError(
+            f"the web pages need {error.name}: pip install 'leadline[server]'"
+        ) from None
+
+    settings = context.settings.get("web", WebSettings)
+    if listen:
+        settings = replace(settings, listen=listen)
+    refuse_taken(*address(settings.listen))
+    site = Site(
+        open=lambda: context.store,
+        zone=zone_of(context),
+        settings=settings,
+    )
+    click.echo(f"leadline serves http://{settings.listen}{settings.prefix}/", err=True)
+    Server(site).run()
+
+
+def zone_of(context: Context) -> ZoneInfo:
+    """
+    The zone of the clusters where they agree, else this machine's.
+    """
+    from leadline.settings.zones import local_zone
+
+    zones = {cluster.zone for cluster in context.clusters.values() if cluster.zone}
+    return ZoneInfo(zones.pop()) if len(zones) == 1 else local_zone()
+
+
+def refuse_taken(host: str, port: int) -> None:
+    import socket
+
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError as error:
+            raise LeadlineError(
+                f"{host} port {port}: {error.strerror}; choose another one with --listen HOST:PORT"
+            ) from None

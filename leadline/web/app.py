@@ -1,0 +1,176 @@
+"""
+The application: pages, API and what every answer carries, be it a page or an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from zoneinfo import ZoneInfo
+
+from flask import Flask, Response, make_response, render_template, request
+from werkzeug.exceptions import HTTPException
+from werkzeug.middleware.proxy_fix import ProxyFix
+from werkzeug.wrappers import Response as AnyResponse
+
+from leadline.errors import LeadlineError, QuestionError, StoreError
+from leadline.store.contract import Store
+from leadline.store.scope import EVERYTHING, Scope
+from leadline.web.settings import WebSettings
+
+# No script, nothing from elsewhere: what a command line holds can never run.
+POLICY = "; ".join(
+    (
+        "default-src 'none'",
+        "style-src 'self'",
+        "img-src 'self' data:",
+        "form-action 'self'",
+        "base-uri 'none'",
+        "frame-ancestors 'none'",
+    )
+)
+HEADERS = {
+    "Content-Security-Policy": POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+}
+LONGEST_QUESTION = 4000  # characters after the ? of an address
+
+
+def now_utc() -> datetime:
+    return datetime.now(UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """
+    What the pages speak about, and how they reach it.
+    """
+
+    open: Callable[[], Store]  # called once, in the process that serves
+    zone: ZoneInfo = field(default_factory=lambda: ZoneInfo("UTC"))
+    settings: WebSettings = field(default_factory=WebSettings)
+    clock: Callable[[], datetime] = now_utc
+    scope: Scope = EVERYTHING
+
+
+def own_version() -> str:
+    try:
+        return version("leadline")
+    except PackageNotFoundError:
+        return "0"
+
+
+def create_app(site: Site) -> Flask:
+    """
+    The WSGI application of SITE.
+    """
+    from leadline.web.asking import Desk
+    from leadline.web.pages import NAVIGATION, add_pages
+
+    app = Flask(__name__, static_folder="static", template_folder="templates")
+    app.jinja_env.trim_blocks = True
+    app.jinja_env.lstrip_blocks = True
+    app.config["SEND_FILE_MAX_AGE_DEFAULT"] = 86400 * 30
+    app.extensions["leadline"] = Desk(site)
+    shown = own_version()
+
+    @app.context_processor
+    def common() -> dict[str, object]:
+        return {
+            "version": shown,
+            "zone": str(site.zone),
+            "language": "en",
+            "navigation": NAVIGATION,
+        }
+
+    app.before_request(refuse_long)
+    app.after_request(guard)
+    add_pages(app)
+    add_errors(app)
+    app.wsgi_app = under_prefix(app.wsgi_app, site.settings)  # type: ignore[assignment, method-assign]
+    return app
+
+
+def under_prefix(wsgi: Callable[..., object], settings: WebSettings) -> Callable[..., object]:
+    """
+    Behind a proxy, and below a path, as the settings say.
+    """
+    if settings.proxies:
+        count = settings.proxies
+        wsgi = ProxyFix(wsgi, x_for=count, x_proto=count, x_host=count, x_prefix=count)  # type: ignore[arg-type]
+    if not settings.prefix:
+        return wsgi
+    prefix = settings.prefix
+
+    def below(environ: dict[str, object], start: object) -> object:
+        path = str(environ.get("PATH_INFO", ""))
+        if path == prefix or path.startswith(prefix + "/"):
+            environ["PATH_INFO"] = path[len(prefix) :] or "/"
+        environ["SCRIPT_NAME"] = prefix
+        return wsgi(environ, start)
+
+    return below
+
+
+def refuse_long() -> Response | None:
+    if len(request.query_string) <= LONGEST_QUESTION:
+        return None
+    return failed(414, "That question is too long", "Ask with fewer filters.")
+
+
+def guard(response: Response) -> Response:
+    for name, value in HEADERS.items():
+        response.headers.setdefault(name, value)
+    if request.endpoint != "static":
+        response.headers.setdefault("Cache-Control", "private, no-cache")
+    return response
+
+
+def add_errors(app: Flask) -> None:
+    app.register_error_handler(QuestionError, bad_question)
+    app.register_error_handler(LeadlineError, out_of_order)
+    app.register_error_handler(HTTPException, http_error)
+    app.register_error_handler(500, broken)
+
+
+def bad_question(error: QuestionError) -> Response:
+    return failed(400, "That cannot be asked", str(error))
+
+
+def out_of_order(error: LeadlineError) -> Response:
+    if isinstance(error, StoreError):
+        return failed(503, "The store does not answer", str(error), "`leadline status` says more.")
+    return failed(500, "That did not work", str(error))
+
+
+def http_error(error: HTTPException) -> AnyResponse | Response:
+    if error.code is None or error.code < 400:
+        return error.get_response()
+    if error.code == 404:
+        return failed(404, "No such page", f"Nothing lives at {request.path[:200]}.")
+    return failed(error.code, error.name, error.description or error.name)
+
+
+def broken(error: Exception) -> Response:
+    told = "An error in leadline itself; its traceback is in the log of `leadline serve`."
+    return failed(500, "Something broke", told)
+
+
+def failed(code: int, title: str, message: str, hints: str = "") -> Response:
+    """
+    One clear line, as a page or as JSON, whichever was asked for.
+    """
+    if request.path.startswith("/api/"):
+        response = make_response({"error": message, "status": code})
+    else:
+        page = render_template("error.html", title=title, message=message, hints=hints)
+        response = make_response(page)
+    response.status_code = code
+    return response

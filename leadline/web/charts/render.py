@@ -1,0 +1,105 @@
+"""
+From a Vega-Lite definition to a picture, on the server, from a small cache.
+
+Ink and paper are given as two colours that nothing else uses: inside a page they become the
+reader's own, so that the same drawing serves light, dark and print.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from threading import Lock
+
+import orjson
+
+from leadline.errors import LeadlineError
+
+VEGA_LITE = "5.20"
+INK, PAPER, GRID = "#16181d", "#fefefd", "#d5d8dc"
+FONT = "system-ui, sans-serif"
+
+CONFIG: dict[str, object] = {
+    "background": PAPER,
+    "font": "sans-serif",
+    "view": {"stroke": None},
+    "axis": {
+        "labelColor": INK,
+        "titleColor": INK,
+        "domainColor": INK,
+        "tickColor": INK,
+        "gridColor": GRID,
+        "labelFontSize": 11,
+        "titleFontSize": 11,
+        "titleFontWeight": "normal",
+        "domain": False,
+        "ticks": False,
+        "labelPadding": 6,
+    },
+    "text": {"color": INK, "fontSize": 11},
+    "header": {"labelColor": INK, "titleColor": INK},
+    "legend": {"labelColor": INK, "titleColor": INK},
+    "title": {"color": INK, "fontSize": 12, "anchor": "start"},
+}
+
+# The renderer is one V8 isolate: two threads in it at once only wait for each other.
+_RENDERER = Lock()
+
+
+def _key(spec: dict[str, object]) -> bytes:
+    return orjson.dumps({**spec, "config": CONFIG}, option=orjson.OPT_SORT_KEYS)
+
+
+def draw_svg(spec: dict[str, object], title: str) -> str:
+    """
+    SPEC as SVG to be set into a page: the reader's ink, as wide as there is room, named TITLE.
+    """
+    return _inline(_svg(_key(spec)), title)
+
+
+def draw_file(spec: dict[str, object]) -> str:
+    """
+    SPEC as an SVG file of its own.
+    """
+    return _svg(_key(spec))
+
+
+def draw_png(spec: dict[str, object]) -> bytes:
+    import vl_convert
+
+    with _RENDERER:
+        return bytes(vl_convert.vegalite_to_png(_key(spec).decode(), scale=2.0))
+
+
+@lru_cache(maxsize=256)
+def _svg(key: bytes) -> str:
+    try:
+        import vl_convert
+    except ImportError:
+        raise LeadlineError("charts need vl-convert: pip install 'leadline[server]'") from None
+    with _RENDERER:
+        return str(vl_convert.vegalite_to_svg(key.decode()))
+
+
+def _inline(svg: str, title: str) -> str:
+    from markupsafe import escape
+
+    head, _, body = svg.partition(">")
+    size = re.search(r'viewBox="[^"]+"', head)
+    body = body.replace(f'fill="{INK}"', 'fill="currentColor"')
+    body = body.replace(f'stroke="{INK}"', 'stroke="currentColor"')
+    body = body.replace(f'stroke="{GRID}"', 'stroke="currentColor" stroke-opacity="0.15"')
+    body = re.sub(rf'<rect [^>]*fill="{PAPER}"[^>]*/>', "", body, count=1)
+    body = body.replace(' font-family="sans-serif"', "")
+    view = size[0] if size else ""
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="chart" {view} role="img"'
+        f' aria-label="{escape(title)}">{body}'
+    )
+
+
+def warm_up() -> None:
+    """
+    The first drawing starts the engine, which takes half a second: better before anybody waits.
+    """
+    _svg(orjson.dumps({"data": {"values": [{"a": 1}]}, "mark": "bar", "encoding": {}}))

@@ -1,0 +1,186 @@
+"""
+The definitions of the charts. Each takes plain rows and gives Vega-Lite, nothing more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from leadline.web.charts.colours import OTHERS, PALETTE, assign
+from leadline.web.charts.render import INK
+
+WIDTH, HEIGHT = 860, 250
+OTHERS_NAME = "others"
+LABEL_GAP = 13  # pixels between two labels at the right end
+SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
+
+Point = Mapping[str, object]
+
+
+def colours(names: Sequence[str]) -> dict[str, str]:
+    places = assign(name for name in names if name != OTHERS_NAME)
+    return {name: OTHERS if name == OTHERS_NAME else PALETTE[places[name]] for name in names}
+
+
+def stacked_area(
+    points: Sequence[Point],
+    names: Sequence[str],
+    unit: str,
+    *,
+    bars: bool = False,
+    height: int = HEIGHT,
+) -> dict[str, object]:
+    """
+    Parts of a whole over time. POINTS hold `time` (ISO, UTC), `name`, `value`; NAMES come greatest
+    first and are drawn from the bottom, with their labels at the right end of their bands.
+    """
+    hues = colours(names)
+    order = {name: place for place, name in enumerate(names)}
+    rows = [{**point, "order": order[str(point["name"])]} for point in points]
+    bands: dict[str, object] = {
+        "mark": {"type": "bar" if bars else "area", "interpolate": "linear", "tooltip": True},
+        "encoding": {
+            "x": _time_axis(rows),
+            "y": {
+                "field": "value",
+                "type": "quantitative",
+                "stack": "zero",
+                "title": unit,
+                "axis": {"titleAngle": 0, "titleAlign": "left", "titleY": -8, "titleX": 0}
+                | {"tickCount": 4, "format": "~s"},
+            },
+            "color": {
+                "field": "name",
+                "type": "nominal",
+                "scale": {"domain": list(hues), "range": list(hues.values())},
+                "legend": None,
+            },
+            "order": {"field": "order"},
+        },
+    }
+    return {
+        "$schema": SCHEMA,
+        "width": WIDTH,
+        "height": height,
+        "padding": 4,
+        "data": {"values": rows},
+        "layer": [bands, *_labels(rows, names, hues, height)],
+    }
+
+
+def _time_axis(rows: Sequence[Mapping[str, object]]) -> dict[str, object]:
+    return {
+        "field": "time",
+        "type": "temporal",
+        "scale": {"type": "utc"},
+        "title": None,
+        "axis": {"grid": False, "tickCount": 8, "labelFlush": True},
+    }
+
+
+def _labels(
+    rows: Sequence[Mapping[str, object]],
+    names: Sequence[str],
+    hues: Mapping[str, str],
+    height: int,
+) -> list[dict[str, object]]:
+    """
+    The names at the right ends of their bands, pushed apart where bands are thin.
+    """
+    if not rows:
+        return []
+    last = max(str(row["time"]) for row in rows)
+    ends = {str(row["name"]): _number(row["value"]) for row in rows if row["time"] == last}
+    sums: dict[str, float] = {}
+    for row in rows:
+        sums[str(row["time"])] = sums.get(str(row["time"]), 0.0) + _number(row["value"])
+    top = max(sums.values()) or 1.0
+    base, wanted = 0.0, []
+    for name in names:
+        share = ends.get(name, 0.0)
+        wanted.append((name, height * (1 - 0.94 * (base + share / 2) / top)))
+        base += share
+    marks: list[dict[str, object]] = []
+    for name, y in _apart(wanted, height):
+        label = {"type": "text", "align": "left", "x": WIDTH + 8, "y": y, "fontSize": 11}
+        marks.append(
+            {
+                "data": {"values": [{"label": _short(name)}]},
+                "mark": label | {"color": INK, "baseline": "middle", "dx": 11},
+                "encoding": {"text": {"field": "label", "type": "nominal"}},
+            }
+        )
+        square = {"type": "point", "shape": "square", "filled": True, "size": 60}
+        marks.append(
+            {
+                "data": {"values": [{}]},
+                "mark": square | {"x": WIDTH + 11, "y": y, "color": hues[name], "opacity": 1},
+            }
+        )
+    return marks
+
+
+def _apart(wanted: list[tuple[str, float]], height: int) -> list[tuple[str, float]]:
+    """
+    Labels from the bottom up, none nearer to the one below than a line of text.
+    """
+    placed: list[tuple[str, float]] = []
+    floor = float(height)
+    for name, y in wanted:
+        floor = min(y, floor)
+        placed.append((name, floor))
+        floor -= LABEL_GAP
+    over = -4 - (placed[-1][1] if placed else 0)
+    if over <= 0:
+        return placed
+    # Too high: push down from the top.
+    ceiling, again = -4.0, []
+    for name, y in reversed(placed):
+        ceiling = max(ceiling, y)
+        again.append((name, ceiling))
+        ceiling += LABEL_GAP
+    return again[::-1]
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= 20 else name[:19] + "…"
+
+
+def _number(value: object) -> float:
+    return float(value) if isinstance(value, int | float) else 0.0
+
+
+def ranking(rows: Sequence[Point], unit: str) -> dict[str, object]:
+    """
+    One bar per name, greatest first. ROWS hold `name` and `value`.
+    """
+    names = [str(row["name"]) for row in rows]
+    hues = colours(names)
+    return {
+        "$schema": SCHEMA,
+        "width": WIDTH,
+        "height": {"step": 22},
+        "data": {"values": [{**row, "name": _short(str(row["name"]))} for row in rows]},
+        "mark": {"type": "bar", "cornerRadiusEnd": 1, "height": 14},
+        "encoding": {
+            "x": {
+                "field": "value",
+                "type": "quantitative",
+                "title": unit,
+                "axis": {"tickCount": 5, "format": "~s", "orient": "top"},
+            },
+            "y": {
+                "field": "name",
+                "type": "nominal",
+                "title": None,
+                "sort": None,
+                "axis": {"labelLimit": 200},
+            },
+            "color": {
+                "field": "name",
+                "type": "nominal",
+                "scale": {"domain": [_short(n) for n in names], "range": list(hues.values())},
+                "legend": None,
+            },
+        },
+    }

@@ -1,0 +1,104 @@
+"""
+Addresses: a page's address is its question, and every part of it can be changed by a link.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from urllib.parse import urlencode
+
+from flask import url_for
+
+from leadline.errors import QuestionError
+from leadline.query.question import (
+    BUCKETS,
+    DEFAULT_PERIOD,
+    Filter,
+    Question,
+    Value,
+    parse_filters,
+    parse_question,
+    question,
+)
+
+DEFAULT_TOP = 10
+MOST_ROWS = 1000
+# Where a click on a name leads: from whole to part.
+NEXT = {
+    "program": "user",
+    "user": "program",
+    "host": "program",
+    "project": "user",
+    "group": "user",
+    "cluster": "host",
+    "job": "program",
+    "partition": "program",
+    "tag": "program",
+}
+
+
+def parameters(asked: Question) -> dict[str, str]:
+    """
+    The fields of the form that ask this question.
+    """
+    by = [*asked.by, *([asked.bucket] if asked.bucket else [])]
+    found = {"measure": ",".join(asked.measures), "by": by[0] if by else ""}
+    if len(by) > 1:
+        found["and"] = ",".join(by[1:])
+    if asked.where:
+        found["where"] = ", ".join(str(known) for known in asked.where)
+    found["period"] = asked.period
+    found["top"] = str(asked.top or DEFAULT_TOP)
+    if asked.order or asked.ascending:
+        found["order"] = asked.ranked_by + (" ascending" if asked.ascending else "")
+    return found
+
+
+def address(asked: Question, endpoint: str = "usage", **more: str) -> str:
+    return f"{url_for(endpoint)}?{urlencode(parameters(asked) | more)}"
+
+
+def read(fields: Mapping[str, str]) -> Question:
+    """
+    The question a form or an address asks; `q` holds the whole of it as one line.
+    """
+    if line := fields.get("q", "").strip():
+        return parse_question(line)
+    by = [*_list(fields.get("by", "program")), *_list(fields.get("and", ""))]
+    order, _, direction = fields.get("order", "").partition(" ")
+    top = fields.get("top", "").strip() or str(DEFAULT_TOP)
+    if not top.isdigit() or not 1 <= int(top) <= MOST_ROWS:
+        raise QuestionError(f"top {top[:20]}: write a number from 1 to {MOST_ROWS}")
+    return question(
+        measures=tuple(_list(fields.get("measure", ""))),
+        by=tuple(dict.fromkeys(by)),
+        where=parse_filters(fields.get("where", "")),
+        period=fields.get("period", "") or DEFAULT_PERIOD,
+        top=int(top),
+        order=order,
+        ascending=direction == "ascending",
+    )
+
+
+def _list(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip() not in {"", "-", "–"}]
+
+
+def narrowed(asked: Question, dimension: str, value: Value) -> Question:
+    """
+    One step into a row: only this value, told apart by what people ask next.
+    """
+    if dimension in BUCKETS:
+        return asked
+    kept = tuple(known for known in asked.where if known.dimension != dimension)
+    taken = {known.dimension for known in kept} | {dimension}
+    wanted = NEXT.get(dimension, "program")
+    by = next((name for name in (wanted, "user", "host", "program") if name not in taken), wanted)
+    return replace(
+        asked, by=(by,), bucket=None, where=(*kept, Filter(dimension, (value,))), order=""
+    )
+
+
+def without(asked: Question, dropped: Filter) -> Question:
+    return replace(asked, where=tuple(known for known in asked.where if known != dropped))

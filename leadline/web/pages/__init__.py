@@ -1,0 +1,18 @@
+"""Every page by its address. To add one: write its module, then its line here."""
+
+from __future__ import annotations
+
+from flask import Flask
+
+from leadline.web.pages import api, overview, usage
+
+NAVIGATION = (("overview", "Overview"), ("usage", "Usage"))
+
+
+def add_pages(app: Flask) -> None:
+    app.add_url_rule("/", "overview", overview.show)
+    app.add_url_rule("/usage", "usage", usage.show)
+    app.add_url_rule("/usage.svg", "usage_svg", usage.as_svg)
+    app.add_url_rule("/usage.png", "usage_png", usage.as_png)
+    app.add_url_rule("/api/v1/usage", "api_usage", api.usage)
+    app.add_url_rule("/healthz", "healthz", api.healthz)

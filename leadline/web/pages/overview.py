@@ -1,0 +1,182 @@
+"""
+The overview: what runs now, in the last hour and in the last thirty days.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+from flask import render_template
+
+from leadline.query import Question, measure
+from leadline.query.question import Value
+from leadline.store.plan import Aggregate, Function, Group, Plan, Row
+from leadline.web.asking import desk
+from leadline.web.charts import draw_svg
+from leadline.web.empty import newest_sample, nothing_yet
+from leadline.web.links import address, narrowed
+from leadline.web.picture import over_time
+from leadline.web.sentences import clusters
+from leadline.web.tables import Table, build
+from leadline.web.words import ago, number
+
+MEASURE = "core_hours_used"
+DIMENSIONS = (("program", "programs"), ("user", "users"), ("host", "nodes"))
+HOUR = timedelta(hours=1)
+QUIET = timedelta(hours=2)  # without samples for so long, "now" is not now
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    name: str
+    figure: str
+    unit: str
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    title: str
+    aside: str
+    facts: Sequence[Fact] = ()
+    chart: str = ""
+    tables: Sequence[Table] = ()
+    empty: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    title: str
+    clusters: str
+    sentence: str = ""
+    sections: Sequence[Section] = ()
+    notes: Sequence[str] = ()
+    empty: Sequence[str] = ()
+    commands: str = ""
+
+
+def show() -> str:
+    newest = newest_sample()
+    if newest is None:
+        page = Page("Nothing has been measured yet", "", empty=nothing_yet())
+        return render_template("overview.html", page=page, refresh=10)
+    now = desk().now
+    behind = ago(newest, now)
+    quiet = now - newest > QUIET
+    facts = [] if quiet else _now()
+    month = _month()
+    sections = [
+        Section(
+            "Now",
+            f"the mean over the last hour; newest sample {behind}",
+            facts=facts,
+            empty=[
+                f"No samples for the last {_length(now - newest)}: the newest came {behind}.",
+                "`leadline status` asks shippers and worker why.",
+            ]
+            if quiet
+            else (),
+        ),
+        Section("Last hour", "core hours used", tables=() if quiet else _tables("last hour", 5)),
+        month,
+    ]
+    page = Page(
+        title=f"What runs on {clusters()}",
+        clusters=clusters(),
+        sentence=_sentence(facts),
+        sections=[s for s in sections if s.facts or s.tables or s.empty or s.chart],
+        notes=[f"Newest sample {behind}."],
+    )
+    return render_template("overview.html", page=page, refresh=60)
+
+
+def _length(span: timedelta) -> str:
+    hours = int(span / HOUR)
+    return f"{hours} hours" if hours < 72 else f"{hours // 24} days"
+
+
+def _sentence(facts: Sequence[Fact]) -> str:
+    if not facts:
+        return ""
+    told = [f"{fact.figure} {fact.unit} {fact.name}" for fact in facts[1:3]]
+    nodes = "node reports" if facts[0].figure == "1" else "nodes report"
+    return f"{facts[0].figure} {nodes}; {', '.join(told)}."
+
+
+def _now() -> list[Fact]:
+    nodes = _per_object("node", ("host.name",), "core_seconds", "node.cores")
+    if not nodes:
+        return []
+    busy = sum(_rate(row) for row in nodes)
+    cores = sum(_amount(row, "size") for row in nodes)
+    facts = [
+        Fact("nodes", number(len(nodes)), "reporting"),
+        Fact("cores busy", number(busy), f"of {number(cores)}" if cores else ""),
+    ]
+    cards = _per_object("gpu", ("host.name", "gpu.uuid"), "gpu_seconds", "gpu.percent")
+    if cards:
+        facts.append(Fact("GPUs busy", number(sum(map(_rate, cards))), f"of {len(cards)}"))
+    recent = desk().ask(Question(measures=("users", "programs"), period="last 1 hour"))
+    for name in ("users", "programs"):
+        facts.append(Fact(name, number(recent.total.get(name)), ""))
+    return facts
+
+
+def _per_object(dataset: str, key: tuple[str, ...], seconds: str, size: str) -> list[Row]:
+    """
+    Busy seconds and the seconds they were measured over, by node or card, in the last hour.
+    """
+    now = desk().now
+    plan = Plan(
+        dataset,
+        (
+            Aggregate("busy", Function.SUM, seconds),
+            Aggregate("span", Function.SUM, "interval.seconds"),
+            Aggregate("size", Function.MAX, size),
+        ),
+        by=tuple(Group(name) for name in key),
+        start=now - HOUR,
+        end=now,
+    )
+    return desk().plan(plan)
+
+
+def _rate(row: Row) -> float:
+    span = _amount(row, "span")
+    return _amount(row, "busy") / span if span else 0.0
+
+
+def _amount(row: Row, name: str) -> float:
+    value = row.get(name)
+    return float(value) if isinstance(value, int | float) else 0.0
+
+
+def _tables(period: str, top: int) -> list[Table]:
+    known = measure(MEASURE)
+    tables = []
+    for name, words in DIMENSIONS:
+        asked = Question(measures=(MEASURE,), by=(name,), period=period, top=top)
+        answer = desk().ask(asked)
+
+        def link(name: str, value: Value, asked: Question = asked) -> str:
+            return address(narrowed(asked, name, value))
+
+        if answer.rows:
+            tables.append(build(answer, [known], link, more=address(asked), caption=""))
+        del words
+    return tables
+
+
+def _month() -> Section:
+    asked = Question(measures=(MEASURE,), by=("program",), period="last 30 days", top=8)
+    answer = desk().ask(asked)
+    known = measure(MEASURE)
+    whole = answer.total.get(MEASURE)
+    drawn = over_time(asked, answer, known) if answer.rows else None
+    return Section(
+        "Last 30 days",
+        f"{number(whole, known.unit)} {known.title}",
+        chart=draw_svg(drawn, "Core hours used by program over the last 30 days") if drawn else "",
+        tables=_tables("last 30 days", 8),
+    )

@@ -1,0 +1,67 @@
+"""
+The production server: one process, many threads, warm before it says it is ready.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gunicorn.app.base import BaseApplication
+from gunicorn.config import KNOWN_SETTINGS
+
+from leadline.errors import LeadlineError
+from leadline.web.app import Site, create_app
+
+KNOWN = frozenset(setting.name for setting in KNOWN_SETTINGS)
+
+
+class Server(BaseApplication):  # type: ignore[misc]
+    """
+    gunicorn with our settings and nothing from its environment or files.
+    """
+
+    def __init__(self, site: Site) -> None:
+        self.site = site
+        super().__init__()
+
+    def load_config(self) -> None:
+        for name, value in options(self.site).items():
+            self.cfg.set(name, value)
+
+    def load(self) -> Any:
+        """
+        In the process that serves: stores and the chart engine hold threads, no fork has them.
+        """
+        from leadline.web.asking import desk_of
+        from leadline.web.charts import warm_up
+
+        app = create_app(self.site)
+        warm_up()
+        desk_of(app).open()
+        return app
+
+
+def options(site: Site) -> dict[str, object]:
+    host, port = address(site.settings.listen)
+    wanted: dict[str, object] = {
+        "bind": f"{host}:{port}",
+        "worker_class": "gthread",
+        "workers": 1,
+        "threads": site.settings.threads,
+        "timeout": 60,
+        "graceful_timeout": 5,
+        "keepalive": 15,
+        "loglevel": "warning",
+        "errorlog": "-",
+        "limit_request_line": 8190,
+        "proc_name": "leadline-web",
+        "control_socket_disable": True,  # newer versions open one unless told not to
+    }
+    return {name: value for name, value in wanted.items() if name in KNOWN}
+
+
+def address(listen: str) -> tuple[str, int]:
+    host, _, port = listen.rpartition(":")
+    if not host or not port.isdigit() or not 0 <= int(port) < 65536:
+        raise LeadlineError(f"--listen {listen!r} is no address; write 127.0.0.1:8470")
+    return host, int(port)

@@ -1,0 +1,26 @@
+"""
+The section `web` of the settings file.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from leadline.settings.typed import Duration
+
+
+@dataclass(frozen=True)
+class WebSettings:
+    listen: str = "127.0.0.1:8470"
+    threads: int = 8  # readers served at the same time
+    prefix: str = ""  # path the pages live under behind a proxy: /leadline
+    remember: Duration = Duration(20)  # how long an answer may be shown again
+    proxies: int = 0  # proxies in front whose X-Forwarded headers are believed
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.threads <= 256:
+            raise ValueError(f"threads {self.threads}: give 1 to 256")
+        if self.prefix and (not self.prefix.startswith("/") or self.prefix.endswith("/")):
+            raise ValueError(f"prefix {self.prefix!r}: begin it with / and end it without")
+        if self.proxies < 0:
+            raise ValueError(f"proxies {self.proxies}: give 0 or more")

@@ -1,0 +1,1 @@
+"""The style sheet: a package, so that it is shipped."""

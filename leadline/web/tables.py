@@ -1,0 +1,176 @@
+"""
+Answers as tables: rows with linked names, a bar for the measure asked for, others and the total.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from leadline.query import Answer
+from leadline.query.dimensions import DIMENSIONS, dimension
+from leadline.query.measure import Measure
+from leadline.query.question import BUCKETS, Value
+from leadline.store.plan import Scalar
+from leadline.web.charts.colours import OTHERS_CLASS, assign
+from leadline.web.words import NOT_MEASURED, number, share
+
+LONGEST_NAME = 160
+Link = Callable[[str, Value], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    text: str
+    link: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    names: tuple[Cell, ...]
+    figures: tuple[str, ...]
+    share: str
+    length: float  # of the bar, percent
+    colour: str
+    kind: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    title: str
+    meaning: str
+    order: str = ""  # the address that orders by it
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    heads: tuple[str, ...]
+    measures: tuple[Column, ...]
+    rows: tuple[Line, ...]
+    total: tuple[str, ...] = ()
+    shares: bool = False
+    caption: str = ""
+    more: str = field(default="", compare=False)
+
+
+def head(name: str) -> str:
+    return name if name in BUCKETS else dimension(name).title
+
+
+def label(answer: Answer, name: str, row: Mapping[str, Scalar | None]) -> str:
+    """
+    A row's name as people read it; very long ones are cut.
+    """
+    text = answer.label(name, row[name])
+    return text if len(text) <= LONGEST_NAME else text[: LONGEST_NAME - 1] + "…"
+
+
+def column(measure: Measure) -> str:
+    """
+    Its title with the unit, where the title does not say it already.
+    """
+    units = {"percent": "%", "seconds": "s", "kWh": "kWh"}
+    unit = units.get(measure.unit, "")
+    return f"{measure.title}, {unit}" if unit else measure.title
+
+
+def build(
+    answer: Answer,
+    measures: Sequence[Measure],
+    link: Link,
+    *,
+    order: Callable[[str], str] | None = None,
+    caption: str = "",
+    more: str = "",
+) -> Table:
+    """
+    The table of an ANSWER; LINK gives the address of a name, ORDER that of the same by a measure.
+    """
+    asked = answer.question
+    first = measures[0]
+    keys = [label(answer, asked.by[0], row) for row in answer.rows] if asked.by else []
+    places = assign(dict.fromkeys(keys))
+    whole = answer.total.get(first.name)
+    longest = _longest(answer, first.name)
+    shares = first.adds and isinstance(whole, int | float) and whole > 0
+    rows = []
+    for row in answer.rows:
+        key = label(answer, asked.by[0], row) if asked.by else ""
+        colour = f"c{places[key]}" if key else "ca"
+        rows.append(_line(answer, row, measures, link, longest, whole, colour))
+    if answer.others is not None:
+        rows.append(_others(answer, measures, longest, whole))
+    return Table(
+        heads=tuple(head(name) for name in asked.keys),
+        measures=tuple(
+            Column(column(m), m.sentence, order(m.name) if order else "") for m in measures
+        ),
+        rows=tuple(rows),
+        total=tuple(number(answer.total.get(m.name), m.unit) for m in measures),
+        shares=bool(shares),
+        caption=caption,
+        more=more,
+    )
+
+
+def _longest(answer: Answer, name: str) -> float:
+    values = [row.get(name) for row in answer.rows]
+    if answer.others is not None:
+        values.append(answer.others.get(name))
+    return max(map(_float, values), default=0.0)
+
+
+def _float(value: object) -> float:
+    return float(value) if isinstance(value, int | float) else 0.0
+
+
+def _line(
+    answer: Answer,
+    row: Mapping[str, Scalar | None],
+    measures: Sequence[Measure],
+    link: Link,
+    longest: float,
+    whole: Scalar | None,
+    colour: str,
+) -> Line:
+    asked = answer.question
+    value = row.get(measures[0].name)
+    return Line(
+        names=tuple(Cell(label(answer, n, row), _address(link, n, row[n])) for n in asked.keys),
+        figures=tuple(number(row.get(m.name), m.unit) for m in measures),
+        share=share(value, whole),
+        length=100 * _float(value) / longest if longest else 0.0,
+        colour=colour,
+        kind="none" if asked.by and row[asked.by[0]] is None else "",
+    )
+
+
+def _address(link: Link, name: str, value: Scalar | None) -> str:
+    if name in BUCKETS:
+        return ""
+    return link(name, None if value is None else str(value))
+
+
+def _others(
+    answer: Answer, measures: Sequence[Measure], longest: float, whole: Scalar | None
+) -> Line:
+    asked = answer.question
+    value = answer.others.get(measures[0].name) if answer.others else None
+    count = f" ({answer.others_count:,})" if answer.others_count else ""
+    text = f"others{count}"
+    blank = tuple(Cell("") for _ in asked.keys[1:])
+    return Line(
+        names=(Cell(text), *blank),
+        figures=tuple(
+            number(answer.others.get(m.name), m.unit) if answer.others else NOT_MEASURED
+            for m in measures
+        ),
+        share=share(value, whole),
+        length=100 * _float(value) / longest if longest else 0.0,
+        colour=OTHERS_CLASS,
+        kind="others",
+    )
+
+
+def known_dimensions() -> list[tuple[str, str]]:
+    return [(d.name, d.title.lower()) for d in DIMENSIONS]

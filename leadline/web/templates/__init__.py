@@ -1,0 +1,1 @@
+"""Jinja templates of the pages: a package, so that they are shipped."""

@@ -1,0 +1,95 @@
+"""
+A small cluster's week in a memory store, and the pages that tell about it.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+
+from leadline.formats.times import format_time
+from leadline.store.memory import MemoryStore
+from leadline.web import Site, create_app
+
+NOW = datetime(2026, 11, 21, 12, 0, 30, tzinfo=UTC)
+HOSTILE = "<script>alert('x')</script>"
+PROGRAMS = ("GROMACS", "VASP", "PyTorch", "BLAST+", None)
+USERS = ("alice", "bjorn", HOSTILE, "dag")
+
+
+def process(moment: datetime, number: int, **more: object) -> dict[str, object]:
+    document: dict[str, object] = {
+        "@timestamp": format_time(moment),
+        "dataset": "process",
+        "cluster": "fox",
+        "host.name": f"c1-{number % 3}",
+        "boot.id": "b",
+        "sample.uptime": 1000,
+        "interval.seconds": 3600,
+        "process.entity_id": f"{number}-1",
+        "process.name": "p",
+        "user.name": USERS[number % len(USERS)],
+        "core_seconds": 3600.0 * (1 + number % 7),
+        "memory.rss.bytes": 1 << (28 + number % 5),
+        "local.day": moment.date().isoformat(),
+        "local.hour": moment.hour,
+        "local.weekday": moment.isoweekday(),
+    }
+    program = PROGRAMS[number % len(PROGRAMS)]
+    if program:
+        document["program.name"] = program
+    return document | more
+
+
+def node(moment: datetime, host: str) -> dict[str, object]:
+    return {
+        "@timestamp": format_time(moment),
+        "dataset": "node",
+        "cluster": "fox",
+        "host.name": host,
+        "boot.id": "b",
+        "sample.uptime": 1000,
+        "interval.seconds": 3600,
+        "node.cores": 64,
+        "core_seconds": 3600.0 * 30,
+        "local.day": moment.date().isoformat(),
+    }
+
+
+def week() -> list[dict[str, object]]:
+    documents: list[dict[str, object]] = []
+    for hour in range(7 * 24):
+        moment = NOW - timedelta(hours=hour, minutes=20)
+        documents += [process(moment, number) for number in range(hour % 5, hour % 5 + 6)]
+        documents += [node(moment, f"c1-{number}") for number in range(3)]
+    return documents
+
+
+def site_of(store: MemoryStore, now: datetime = NOW) -> Site:
+    return Site(open=lambda: store, zone=ZoneInfo("UTC"), clock=lambda: now)
+
+
+@pytest.fixture(scope="session")
+def store() -> MemoryStore:
+    store = MemoryStore()
+    assert store.write(week(), "create").accepted > 1000
+    return store
+
+
+@pytest.fixture(scope="session")
+def app(store: MemoryStore) -> Flask:
+    return create_app(site_of(store))
+
+
+@pytest.fixture
+def client(app: Flask) -> FlaskClient:
+    return app.test_client()
+
+
+@pytest.fixture
+def empty_client() -> FlaskClient:
+    return create_app(site_of(MemoryStore())).test_client()

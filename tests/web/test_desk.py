@@ -1,0 +1,94 @@
+"""The desk: answers are remembered for some seconds, and asked for once."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from leadline.query import Question
+from leadline.store.memory import MemoryStore
+from leadline.store.plan import Plan, Row
+from leadline.store.scope import Scope
+from leadline.web.asking import Desk
+from tests.web.conftest import NOW, site_of, week
+
+ASKED = Question(by=("program",))
+
+
+class CountingStore(MemoryStore):
+    """
+    Counts what it is asked, and can be made to wait.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked = 0
+        self.gate = threading.Event()
+        self.gate.set()
+
+    def ask(self, plan: Plan, scope: Scope) -> list[Row]:
+        self.asked += 1
+        self.gate.wait(10)
+        return super().ask(plan, scope)
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = NOW
+
+    def __call__(self) -> datetime:
+        return self.now
+
+
+def desk_with(store: CountingStore) -> tuple[Desk, Clock]:
+    clock = Clock()
+    return Desk(replace(site_of(store), clock=clock)), clock
+
+
+def test_same_question_is_asked_once_for_some_seconds() -> None:
+    """
+    Within the seconds an answer is remembered the store is left in peace; then it is asked again.
+    """
+    store = CountingStore()
+    store.write(week()[:40], "create")
+    desk, clock = desk_with(store)
+    first = desk.ask(ASKED)
+    count = store.asked
+    clock.now += timedelta(seconds=5)
+    assert desk.ask(ASKED) is first
+    assert store.asked == count
+    clock.now += timedelta(seconds=60)
+    assert desk.ask(ASKED) is not first
+    assert store.asked > count
+
+
+def test_readers_of_the_same_page_wait_for_one_answer() -> None:
+    """
+    Eight threads that ask at once make the store work once.
+    """
+    alone = CountingStore()
+    alone.write(week()[:40], "create")
+    desk_with(alone)[0].ask(ASKED)
+
+    store = CountingStore()
+    store.write(week()[:40], "create")
+    store.gate.clear()
+    desk, _ = desk_with(store)
+    threads = [threading.Thread(target=desk.ask, args=(ASKED,)) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    store.gate.set()
+    for thread in threads:
+        thread.join(20)
+    assert store.asked == alone.asked
+
+
+def test_settings_are_read_without_flask() -> None:
+    """
+    A node reads the section `web` of its settings file though it has no Flask.
+    """
+    code = "import sys; import leadline.web.settings; sys.exit('flask' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0

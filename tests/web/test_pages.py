@@ -1,0 +1,250 @@
+"""The pages without a browser: what they say, and what they never do."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+from urllib.parse import urlencode
+
+import pytest
+from flask.testing import FlaskClient
+
+from leadline.store.memory import MemoryStore
+from leadline.web import create_app
+from leadline.web.app import HEADERS
+from tests.web.conftest import HOSTILE, NOW, process, site_of
+
+PAGES = ("/", "/usage", "/usage?by=user", "/usage?by=program&and=host&measure=memory_max")
+
+
+def text_of(client: FlaskClient, address: str) -> str:
+    answer = client.get(address)
+    assert answer.status_code == 200, answer.get_data(as_text=True)
+    return answer.get_data(as_text=True)
+
+
+def usage(**fields: str) -> str:
+    return f"/usage?{urlencode(fields)}"
+
+
+def test_overview_tells_now_last_hour_and_month(client: FlaskClient) -> None:
+    """
+    The first page has the figures of now, tables of the last hour and of the last thirty days.
+    """
+    page = text_of(client, "/")
+    assert "What runs on fox" in page
+    assert "90 <small>of 192</small>" in page  # 3 nodes, 30 of 64 cores busy
+    assert page.count("<table>") == 6
+    assert page.count('class="chart"') == 1
+
+
+def test_usage_table_adds_up_to_the_total(client: FlaskClient) -> None:
+    """
+    Rows and others make the total, in the table as in the API.
+    """
+    answer = client.get("/api/v1/usage?by=program&top=2&period=all").get_json()
+    parts = [row["core_hours_used"] for row in answer["rows"]]
+    parts.append(answer["others"]["core_hours_used"])
+    assert len(answer["rows"]) == 2
+    assert sum(parts) == pytest.approx(answer["total"]["core_hours_used"])
+    page = text_of(client, usage(by="program", top="2", period="all"))
+    assert f"{answer['total']['core_hours_used']:,.0f}" in page
+    assert "others (3)" in page
+
+
+def test_title_says_the_question(client: FlaskClient) -> None:
+    """
+    The heading is the question in words.
+    """
+    asked = usage(measure="memory_max", by="user", where="cluster=fox", period="2026-11")
+    assert "<h1>Max memory by user on fox, 1–30 November 2026</h1>" in text_of(client, asked)
+
+
+def test_form_shows_what_is_asked(client: FlaskClient) -> None:
+    """
+    Every part of the question stands in the form, ready to be changed.
+    """
+    page = text_of(client, usage(measure="users", by="host", where="user=alice", top="3"))
+    assert '<option value="users" selected>' in page
+    assert '<option value="host" selected>' in page
+    assert 'value="user=alice"' in page
+    assert 'value="3"' in page
+
+
+def test_a_row_leads_one_step_down(client: FlaskClient) -> None:
+    """
+    The name of a program leads to its users, with the program as a filter.
+    """
+    page = text_of(client, usage(by="program", period="last 7 days"))
+    href = next(h for h in re.findall(r'href="([^"]+)"', page) if "program%3DVASP" in h)
+    below = text_of(client, href.replace("&amp;", "&"))
+    assert "by user, program VASP" in below
+    assert "without" in below  # the filter can be taken away again
+
+
+def test_whole_question_in_one_line(client: FlaskClient) -> None:
+    """
+    `q` takes the text form of a question.
+    """
+    line = "users by program during last 7 days top 3"
+    assert "Users by program, last 7 days" in text_of(client, usage(q=line))
+
+
+@pytest.mark.parametrize("address", [*PAGES, "/usage?top=0", "/nowhere", "/healthz"])
+def test_every_answer_is_guarded(client: FlaskClient, address: str) -> None:
+    """
+    Pages and errors alike carry the security headers, and no page holds a script.
+    """
+    answer = client.get(address)
+    assert {name: answer.headers[name] for name in HEADERS} == HEADERS
+    assert "unsafe" not in answer.headers["Content-Security-Policy"]
+    assert b"<script" not in answer.data
+    assert not re.search(rb"\son\w+=|style=", answer.data)
+
+
+@pytest.mark.parametrize("address", PAGES)
+def test_hostile_names_are_only_text(client: FlaskClient, address: str) -> None:
+    """
+    A user name that is a script is shown as it is written, in tables, charts and links.
+    """
+    page = text_of(client, address)
+    assert HOSTILE not in page
+    if "user" in address:
+        assert "&lt;script&gt;" in page
+
+
+def test_very_long_names_do_not_break_the_page() -> None:
+    """
+    A program name of two thousand characters is cut where it is shown.
+    """
+    store = MemoryStore()
+    store.write([process(NOW - timedelta(minutes=9), 1, **{"program.name": "x" * 2000})], "create")
+    page = text_of(create_app(site_of(store)).test_client(), "/usage")
+    assert "x" * 100 in page
+    cells = re.findall(r">(x+…?)<", page)
+    assert max(map(len, cells)) <= 160
+
+
+@pytest.mark.parametrize(
+    ("address", "told"),
+    [
+        ("/usage?measure=core_hour_used", "do you mean core_hours_used?"),
+        ("/usage?by=progam", "do you mean program?"),
+        ("/usage?period=sometime", "is unknown; write"),
+        ("/usage?top=many", "write a number from 1 to 1000"),
+        ("/usage?where=user", "write `where user=alice"),
+    ],
+)
+def test_bad_questions_get_one_clear_line(client: FlaskClient, address: str, told: str) -> None:
+    """
+    What cannot be asked is refused with what, where and the way out, as a page.
+    """
+    answer = client.get(address)
+    assert answer.status_code == 400
+    page = answer.get_data(as_text=True)
+    assert "That cannot be asked" in page
+    assert told in page.replace("&#39;", "'")
+    assert "Traceback" not in page
+
+
+def test_api_errors_are_json(client: FlaskClient) -> None:
+    """
+    A program that asks nonsense gets JSON that says so.
+    """
+    answer = client.get("/api/v1/usage?by=progam")
+    assert answer.status_code == 400
+    assert "program" in answer.get_json()["error"]
+
+
+def test_unknown_page_and_overlong_question(client: FlaskClient) -> None:
+    """
+    404 and 414 are pages of ours as well.
+    """
+    assert "No such page" in client.get("/nowhere").get_data(as_text=True)
+    assert client.get("/usage?where=" + "x" * 5000).status_code == 414
+
+
+def test_empty_store_says_what_to_do(empty_client: FlaskClient) -> None:
+    """
+    Before the first sample, pages say where samples come from and how to see a demo.
+    """
+    page = text_of(empty_client, "/")
+    assert "No sample has come in yet." in page
+    assert "leadline up --demo" in page
+    assert "No sample has come in yet." in text_of(empty_client, "/usage")
+
+
+def test_silent_cluster_says_since_when(store: MemoryStore) -> None:
+    """
+    Three days after the last sample the overview tells since when, not a chart of nothing.
+    """
+    client = create_app(site_of(store, NOW + timedelta(days=3))).test_client()
+    page = text_of(client, "/")
+    assert "No samples for the last 3 days" in page
+    assert "leadline status" in page
+    assert "No samples in last 24 hours" in text_of(client, usage(period="last 24 hours"))
+
+
+def test_filters_that_match_nothing_say_so(client: FlaskClient) -> None:
+    """
+    A filter nobody matches is named as the reason.
+    """
+    assert "Nothing matches these filters" in text_of(client, usage(where="user=nobody"))
+
+
+def test_csv_is_safe_for_spreadsheets() -> None:
+    """
+    A name that begins as a formula does is written as text.
+    """
+    store = MemoryStore()
+    evil = {"user.name": '=HYPERLINK("http://x")'}
+    store.write([process(NOW - timedelta(minutes=9), 1, **evil)], "create")
+    client = create_app(site_of(store)).test_client()
+    lines = client.get("/api/v1/usage?by=user&format=csv").get_data(as_text=True).splitlines()
+    assert lines[0] == "user,core_hours_used"
+    assert lines[1].startswith("\"'=HYPERLINK")
+    assert lines[-1].startswith("total,")
+
+
+def test_exports_are_pictures(client: FlaskClient) -> None:
+    """
+    The same question as SVG and PNG.
+    """
+    svg = client.get("/usage.svg?by=program&period=last+7+days")
+    assert svg.mimetype == "image/svg+xml"
+    assert b"GROMACS" in svg.data
+    png = client.get("/usage.png?by=user&measure=memory_max")
+    assert png.data.startswith(b"\x89PNG")
+
+
+def test_unchanged_answer_is_not_sent_again(client: FlaskClient) -> None:
+    """
+    The API answers 304 to who has the answer already.
+    """
+    first = client.get("/api/v1/usage?by=program")
+    again = client.get("/api/v1/usage?by=program", headers={"If-None-Match": first.headers["ETag"]})
+    assert again.status_code == 304
+
+
+def test_style_sheet_is_small(client: FlaskClient) -> None:
+    """
+    Own CSS stays under 15 KB.
+    """
+    sheet = client.get("/static/leadline.css")
+    assert sheet.status_code == 200
+    assert len(sheet.data) < 15_000
+
+
+def test_pages_live_under_a_prefix(store: MemoryStore) -> None:
+    """
+    Behind a proxy at a path, links and the style sheet stay below that path.
+    """
+    from dataclasses import replace
+
+    from leadline.web.settings import WebSettings
+
+    site = replace(site_of(store), settings=WebSettings(prefix="/leadline"))
+    page = create_app(site).test_client().get("/leadline/usage").get_data(as_text=True)
+    hrefs = [href for href in re.findall(r'href="([^"#]+)"', page) if href.startswith("/")]
+    assert hrefs
+    assert all(href.startswith("/leadline/") for href in hrefs)
