@@ -1,0 +1,109 @@
+"""`leadline search`: command lines by words, phrases, prefixes and exclusions."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import asdict
+from datetime import UTC, datetime
+
+import click
+import orjson
+
+from leadline.commands.context import Context, with_context
+from leadline.commands.usage import zone_of
+from leadline.query import Filter, parse_filters, parse_period, question
+from leadline.query.compile import conditions_of
+from leadline.query.dimensions import dimension
+from leadline.render import Column, Table, render
+from leadline.render.table import FORMATS, Value
+from leadline.store.contract import Found, Hit
+from leadline.store.plan import Plan
+from leadline.store.scope import EVERYTHING
+
+COLUMNS = (
+    Column("core_hours", "core hours", "hours"),
+    Column("samples", "samples", ""),
+    Column("users", "users"),
+    Column("programs", "program"),
+    Column("last_seen", "last seen"),
+    Column("command_line", "command line"),
+)
+
+
+@click.command(context_settings={"ignore_unknown_options": True})
+@click.argument("words", nargs=-1, type=click.UNPROCESSED)
+@click.option("--where", "-w", "where", multiple=True, metavar="NAME=VALUE", help="Only these.")
+@click.option("--period", "-p", default="last 30 days", show_default=True, metavar="PERIOD")
+@click.option("--limit", "-n", type=click.IntRange(1, 10_000), default=20, show_default=True)
+@click.option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True)
+@with_context
+def search(
+    context: Context,
+    words: tuple[str, ...],
+    where: tuple[str, ...],
+    period: str,
+    limit: int,
+    form: str,
+) -> None:
+    """
+    Distinct command lines that hold WORDS, the best match first.
+
+    A line matches when it holds at least one term; more terms rank higher, then core hours.
+    Write 'word*' for a prefix, '"two words"' for a phrase, -word to leave lines out.
+    Ends with 1 when nothing is found.
+
+    \b
+    Examples:
+        leadline search gmx mdrun
+        leadline search 'train*' -notebook --where user=alice --period 2026-10
+    """
+    filters = tuple(known for part in where for known in parse_filters(part))
+    if context.cluster is not None:
+        filters = (*filters, Filter("cluster", (context.cluster,)))
+    zone = zone_of(context, question(where=filters))
+    span = parse_period(period, datetime.now(UTC), zone)
+    plan = Plan("process", (), start=span.start, end=span.end)
+    conditions = [
+        condition
+        for known in filters
+        if dimension(known.dimension)
+        for condition in conditions_of(known, plan, context.store, EVERYTHING)
+    ]
+    found = context.store.search(
+        " ".join(words),
+        EVERYTHING,
+        where=conditions,
+        start=span.start,
+        end=span.end,
+        limit=limit,
+    )
+    click.echo(written(found, form))
+    if not found.hits:
+        click.get_current_context().exit(1)
+
+
+def written(found: Found, form: str) -> str:
+    if form == "json":
+        hits = {"total": found.total, "hits": [asdict(hit) for hit in found.hits]}
+        return orjson.dumps(hits, option=orjson.OPT_INDENT_2).decode()
+    text = render(
+        Table(COLUMNS, tuple(_row(hit) for hit in found.hits)),
+        form,
+        width=shutil.get_terminal_size((100, 24)).columns,
+    )
+    if form != "table":
+        return text
+    if not found.hits:
+        return "No command line holds any of these words in the period."
+    return f"{text}\n\n{len(found.hits):,} of {found.total:,} distinct command lines."
+
+
+def _row(hit: Hit) -> dict[str, Value]:
+    return {
+        "core_hours": hit.core_hours,
+        "samples": hit.samples,
+        "users": ", ".join(hit.users),
+        "programs": ", ".join(hit.programs),
+        "last_seen": hit.last_seen[:16],
+        "command_line": hit.command_line,
+    }

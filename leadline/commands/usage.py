@@ -1,0 +1,176 @@
+"""`leadline usage`: ask any measure by any dimension over any period."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import replace
+from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
+
+import click
+import orjson
+
+from leadline.commands.context import Context, with_context
+from leadline.errors import QuestionError
+from leadline.query import (
+    DIMENSIONS,
+    MEASURES,
+    Answer,
+    Filter,
+    Question,
+    ask,
+    parse_filters,
+    parse_question,
+    question,
+)
+from leadline.render import render
+from leadline.render.table import FORMATS
+from leadline.reports.answers import as_json, as_table, footer, headline, sentence, why_empty
+from leadline.settings.zones import cluster_zone
+from leadline.store.scope import EVERYTHING
+
+SHOWN = 20  # rows on a terminal when nobody says how many
+
+
+@click.command()
+@click.argument("text", metavar="[QUESTION]", nargs=-1)
+@click.option("--measure", "-m", "measures", multiple=True, metavar="NAME", help="What to tell.")
+@click.option("--by", "-b", "by", multiple=True, metavar="NAME", help="Dimension or time bucket.")
+@click.option("--where", "-w", "where", multiple=True, metavar="NAME=VALUE", help="Only these.")
+@click.option("--period", "-p", metavar="PERIOD", help="last-30-days, 2026-10, all …")
+@click.option("--top", type=click.IntRange(min=1), help="Show the first N, fold the others.")
+@click.option("--order", metavar="NAME", help="Rank by this measure or dimension.")
+@click.option("--ascending", is_flag=True, help="Least first, never-used nodes and queues too.")
+@click.option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True)
+@click.option("--list", "listed", is_flag=True, help="List measures and dimensions.")
+@click.option("--explain", is_flag=True, help="Say which data answered.")
+@click.option("--zone", metavar="ZONE", help="Count days in this time zone.")
+@with_context
+def usage(
+    context: Context,
+    text: tuple[str, ...],
+    measures: tuple[str, ...],
+    by: tuple[str, ...],
+    where: tuple[str, ...],
+    period: str | None,
+    top: int | None,
+    order: str | None,
+    ascending: bool,
+    form: str,
+    listed: bool,
+    explain: bool,
+    zone: str | None,
+) -> None:
+    """
+    Ask: any measure by any dimension over any period, or one QUESTION in words.
+
+    \b
+    Examples:
+        leadline usage --by program --period last-30-days
+        leadline usage -m core_hours_used -m users --by group --by month --period 2026
+        leadline usage 'core_hours_used by user where cluster=fox during last 30 days top 10'
+    """
+    if listed:
+        click.echo(known_names())
+        return
+    asked = read_question(
+        text, measures=measures, by=by, where=where, period=period, top=top, order=order,
+        ascending=ascending, cluster=context.cluster,
+    )  # fmt: skip
+    if form == "table" and asked.top is None and asked.bucket is None:
+        asked = replace(asked, top=SHOWN)
+    answer = ask(
+        asked,
+        context.store,
+        EVERYTHING,
+        datetime.now(UTC),
+        zone=zone_of(context, asked, zone),
+    )
+    click.echo(written(answer, form, explain=explain))
+
+
+def read_question(
+    text: tuple[str, ...],
+    *,
+    measures: tuple[str, ...],
+    by: tuple[str, ...],
+    where: tuple[str, ...],
+    period: str | None,
+    top: int | None,
+    order: str | None,
+    ascending: bool,
+    cluster: str | None,
+) -> Question:
+    """
+    The question in words, with what the options add; or the options alone.
+    """
+    filters = tuple(known for part in where for known in parse_filters(part))
+    if cluster is not None:
+        filters = (*filters, Filter("cluster", (cluster,)))
+    names = tuple(name for part in measures for name in split(part))
+    keys = tuple(name for part in by for name in split(part))
+    if not text:
+        return question(
+            measures=names,
+            by=keys,
+            where=filters,
+            period=period or "",
+            top=top,
+            order=order or "",
+            ascending=ascending,
+        )
+    said = parse_question(" ".join(text))
+    return question(
+        measures=names or said.measures,
+        by=keys or said.keys,
+        where=(*said.where, *filters),
+        period=period or said.period,
+        top=top or said.top,
+        order=order or said.order,
+        ascending=ascending or said.ascending,
+    )
+
+
+def split(text: str) -> tuple[str, ...]:
+    return tuple(name for name in text.replace(",", " ").split() if name)
+
+
+def zone_of(context: Context, asked: Question, named: str | None = None) -> ZoneInfo:
+    """
+    The zone named, else that of the one cluster asked about, else this machine's.
+    """
+    if named is not None:
+        try:
+            return ZoneInfo(named)
+        except (KeyError, ValueError, OSError):
+            raise QuestionError(f"zone {named!r} is no IANA time zone; write Europe/Oslo") from None
+    clusters = [f.values for f in asked.where if f.dimension == "cluster" and not f.negated]
+    one = clusters[0][0] if len(clusters) == 1 and len(clusters[0]) == 1 else None
+    return cluster_zone(context.clusters, one if isinstance(one, str) else None)
+
+
+def written(answer: Answer, form: str, *, explain: bool = False, width: int | None = None) -> str:
+    if form == "json":
+        return orjson.dumps(as_json(answer), option=orjson.OPT_INDENT_2).decode()
+    if form not in ("table", "markdown"):
+        return render(as_table(answer), form)
+    width = width or shutil.get_terminal_size((100, 24)).columns
+    lines = [headline(answer), sentence(answer), ""]
+    if answer.question.keys:
+        lines.append(
+            render(as_table(answer), form, width=width) if answer.rows else why_empty(answer)
+        )
+    elif len(answer.question.measures) > 1:
+        lines.append(render(as_table(answer), form, width=width))
+    else:
+        lines.pop()
+    lines += ["", *footer(answer)]
+    if explain:
+        lines.append(f"Answered from {', '.join(answer.datasets)}: {answer.question}")
+    return "\n".join(lines)
+
+
+def known_names() -> str:
+    measures = [f"  {m.name:24} {m.sentence}" for m in MEASURES]
+    dimensions = [f"  {d.name:24} {d.sentence}" for d in DIMENSIONS]
+    return "\n".join(["Measures", *measures, "", "Dimensions", *dimensions])

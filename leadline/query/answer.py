@@ -1,0 +1,306 @@
+"""
+Answers: rows, others, total, shares, and how sure they are.
+
+Top N is chosen on raw sums; others and totals are computed from joined parts, or asked again
+where parts do not join, so that parts and others make the whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from zoneinfo import ZoneInfo
+
+from leadline.errors import QuestionError
+from leadline.formats.times import parse_time
+from leadline.query.compile import Source, canonical, sources
+from leadline.query.coverage import Coverage, coverage
+from leadline.query.dimensions import Dimension, dimension
+from leadline.query.measures import measure
+from leadline.query.periods import Period, parse_period
+from leadline.query.question import Question
+from leadline.query.ranking import Ranked, rank
+from leadline.query.tables import (
+    Asker,
+    Key,
+    Table,
+    hidden_conditions,
+    join_rows,
+    joins,
+    shown_conditions,
+)
+from leadline.settings.zones import local_zone
+from leadline.store.contract import Store
+from leadline.store.plan import Function, Row, Scalar
+from leadline.store.scope import Scope
+
+Values = dict[str, float | None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """
+    What a question comes to. Rows are keyed by dimension, time bucket and measure names.
+    """
+
+    question: Question  # with every name in its one spelling
+    period: Period
+    asked: datetime
+    rows: tuple[Row, ...]
+    total: Values
+    others: Values | None  # None: nothing is left out, or it cannot be told (see notes)
+    others_count: int | None  # how many rows are folded into others
+    total_by_time: tuple[Row, ...] = ()  # with a time bucket: the same, bucket by bucket
+    others_by_time: tuple[Row, ...] = ()
+    shares: tuple[float | None, ...] = ()  # of the first measure, where it adds up
+    coverage: Coverage = field(default_factory=Coverage)
+    provisional: bool = False  # the period reaches into hours that are still being sampled
+    multiple: bool = False  # rows may count a document more than once: they exceed the total
+    notes: tuple[str, ...] = ()
+    datasets: tuple[str, ...] = ()  # what answered
+
+    @property
+    def empty(self) -> bool:
+        return not self.rows
+
+    def label(self, key: str, value: Scalar | None) -> str:
+        """
+        A row's key as people read it.
+        """
+        if key == self.question.bucket:
+            return time_label(key, value, self.period.zone)
+        return dimension(key).label(value)
+
+
+def ask(
+    question: Question,
+    store: Store,
+    scope: Scope,
+    now: datetime,
+    *,
+    zone: ZoneInfo | None = None,
+    named: Mapping[str, str] | None = None,
+) -> Answer:
+    """
+    Answer QUESTION as of NOW. ZONE counts the days; NAMED are the site's own periods.
+    """
+    known = canonical(question)
+    period = parse_period(known.period, now, zone or local_zone(), named)
+    asker = Asker(store, scope, period)
+    found = sources(known, period, store, scope)
+    if known.bucket and any(m.running for source in found for m in source.measures):
+        raise QuestionError("jobs_running is told over a whole period, not per time bucket")
+    dims = [dimension(name) for name in known.by]
+    chosen = rank(known, dims, found, asker)
+    tables = [
+        _Levels(asker, source, dims, known.bucket, chosen.shown, chosen.limited) for source in found
+    ]
+    rows = _rows(known, dims, chosen, tables)
+    total = _values(tables, [level.total(None).get((), {}) for level in tables])
+    notes: list[str] = []
+    others, others_by_time = _others(known, tables, chosen.hidden, notes)
+    by_time = _by_time(known, tables, [level.total(known.bucket) for level in tables])
+    multiple = any(d.multiple_in(s.plan.dataset) for d in dims for s in found)
+    if multiple:
+        notes.append(_more_than_once(known, rows, others, total))
+    return Answer(
+        question=known,
+        period=period,
+        asked=now,
+        rows=tuple(rows),
+        total=total,
+        others=others,
+        others_count=chosen.hidden,
+        total_by_time=by_time,
+        others_by_time=others_by_time,
+        shares=_shares(known, rows, total),
+        coverage=coverage(known, period, store, now),
+        provisional=period.end is None or period.end > now - timedelta(hours=1),
+        multiple=multiple,
+        notes=tuple(note for note in notes if note),
+        datasets=tuple(dict.fromkeys(source.plan.dataset for source in found)),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Levels:
+    """
+    One source's parts at every level: rows, the rows that are left out, the whole.
+    """
+
+    asker: Asker
+    source: Source
+    dims: Sequence[Dimension]
+    bucket: str | None
+    shown: Sequence[Key]
+    limited: bool  # only the shown rows are fetched
+
+    @property
+    def _field(self) -> str:
+        name = self.dims[0].field_in(self.source.plan.dataset)
+        assert name is not None
+        return name
+
+    @property
+    def _single(self) -> bool:
+        return not any(d.multiple_in(self.source.plan.dataset) for d in self.dims)
+
+    def rows(self, bucket: str | None) -> Table:
+        if not self.limited:
+            return self.asker.table(self.source, self.dims, bucket)
+        table: Table = {}
+        for where in shown_conditions(self._field, [key[0] for key in self.shown]):
+            table |= self.asker.table(self.source, self.dims, bucket, where)
+        return table
+
+    def total(self, bucket: str | None) -> Table:
+        if bucket is None and self.bucket and joins(self.source):
+            return join_rows(self.source, self.total(self.bucket), lambda key: ())
+        if not self.dims or self.limited or not self._single or not joins(self.source):
+            return self.asker.table(self.source, (), bucket)
+        cut = len(self.dims)
+        rows = join_rows(self.source, self.rows(bucket), lambda key: key[cut:])
+        return rows or self.asker.table(self.source, (), bucket)
+
+    def others(self, bucket: str | None) -> Table | None:
+        """
+        What no shown row holds; None when only the store could tell and it has no words for it.
+        """
+        cut = len(self.dims)
+        if not self.limited and self._single and joins(self.source):
+            shown = set(self.shown)
+            hidden = {k: v for k, v in self.rows(bucket).items() if k[:cut] not in shown}
+            return join_rows(self.source, hidden, lambda key: key[cut:])
+        if cut != 1 or self.dims[0].edges:
+            return None
+        where = hidden_conditions(self._field, [key[0] for key in self.shown])
+        return self.asker.table(self.source, (), bucket, where)
+
+
+def _values(tables: Sequence[_Levels], parts: Sequence[Mapping[str, float | None]]) -> Values:
+    """
+    Measures from one joined row of parts per source.
+    """
+    values: Values = {}
+    for level, known in zip(tables, parts, strict=True):
+        for asked, names in zip(level.source.measures, level.source.parts, strict=True):
+            values[asked.name] = asked.value(
+                [known.get(name, _nothing(level, name)) for name in names]
+            )
+    return values
+
+
+def _nothing(level: _Levels, name: str) -> float | None:
+    """
+    A part of no documents at all: no count is 0, anything else is not measured.
+    """
+    function = level.source.functions()[name]
+    return 0 if function in (Function.COUNT, Function.DISTINCT) else None
+
+
+def _rows(
+    question: Question, dims: Sequence[Dimension], chosen: Ranked, tables: Sequence[_Levels]
+) -> list[Row]:
+    found = [level.rows(question.bucket) for level in tables]
+    keys: Sequence[Key] = chosen.shown
+    if question.bucket is not None:
+        keys = _in_time(question, len(dims), chosen, found)
+    rows = []
+    for key in keys:
+        values = _values(tables, [table.get(key, {}) for table in found])
+        if key in chosen.unused:
+            values = {name: 0.0 if measure(name).adds else None for name in values}
+        row: Row = dict(zip(question.keys, key, strict=True))
+        rows.append({**row, **_ordered(question, values)})
+    return rows
+
+
+def _in_time(question: Question, cut: int, chosen: Ranked, found: Sequence[Table]) -> list[Key]:
+    """
+    The shown rows' keys bucket by bucket, in each by rank.
+    """
+    places = {key: place for place, key in enumerate(chosen.shown)}
+    present = {key for table in found for key in table if key[:cut] in places}
+    ordered = sorted(present, key=lambda key: places[key[:cut]])
+    newest = question.order == question.bucket and not question.ascending
+    ordered.sort(key=lambda key: str(key[cut]), reverse=newest)
+    return ordered
+
+
+def _ordered(question: Question, values: Values) -> Values:
+    return {name: values[name] for name in question.measures}
+
+
+def _by_time(
+    question: Question, tables: Sequence[_Levels], found: Sequence[Table | None]
+) -> tuple[Row, ...]:
+    if question.bucket is None:
+        return ()
+    present = [table or {} for table in found]
+    keys = sorted({key for table in present for key in table}, key=str)
+    return tuple(
+        {
+            question.bucket: key[0],
+            **_ordered(question, _values(tables, [table.get(key, {}) for table in present])),
+        }
+        for key in keys
+    )
+
+
+def _others(
+    question: Question, tables: Sequence[_Levels], hidden: int | None, notes: list[str]
+) -> tuple[Values | None, tuple[Row, ...]]:
+    if not hidden:
+        return None, ()
+    whole = [level.others(None) for level in tables]
+    values = _values(tables, [(table or {}).get((), {}) for table in whole])
+    for level, table in zip(tables, whole, strict=True):
+        if table is None:
+            names = [m.name for m in level.source.measures]
+            values |= dict.fromkeys(names)
+            notes.append(f"others are not told for {', '.join(names)} by {', '.join(question.by)}")
+    by_time: tuple[Row, ...] = ()
+    if question.bucket:
+        by_time = _by_time(question, tables, [level.others(question.bucket) for level in tables])
+    return _ordered(question, values), by_time
+
+
+def _shares(question: Question, rows: Sequence[Row], total: Values) -> tuple[float | None, ...]:
+    name = question.measures[0]
+    whole = total[name]
+    if not measure(name).adds or not whole:
+        return tuple(None for _ in rows)
+    return tuple(None if (value := row[name]) is None else float(value) / whole for row in rows)
+
+
+def _more_than_once(
+    question: Question, rows: Sequence[Row], others: Values | None, total: Values
+) -> str:
+    name = question.measures[0]
+    if not measure(name).adds or question.bucket:
+        return "rows may count a sample more than once; the total counts each once"
+    parts = [float(value) for row in rows if (value := row[name]) is not None]
+    more = sum(parts) + ((others or {}).get(name) or 0.0) - (total[name] or 0.0)
+    return f"{more:,.1f} of {name} counted in more than one row; the total counts each once"
+
+
+def time_label(bucket: str, value: Scalar | None, zone: ZoneInfo) -> str:
+    """
+    A bucket as people read it: the hour in the cluster's zone, 2026-10 for a month.
+    """
+    if value is None:
+        return "(none)"
+    if bucket == "hour":
+        return f"{parse_time(str(value)).astimezone(zone):%Y-%m-%d %H:%M}"
+    text = str(value)
+    if bucket == "quarter":
+        return f"{text[:4]}-Q{(int(text[5:7]) + 2) // 3}"
+    return text[: {"year": 4, "month": 7}.get(bucket, 10)]
+
+
+def with_period(question: Question, period: Period) -> Question:
+    """
+    The same question about another period: for the arrows beside it, and to compare.
+    """
+    return replace(question, period=period.text)

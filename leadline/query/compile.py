@@ -1,0 +1,221 @@
+"""
+From a question to plans: which dataset tells each measure, which conditions and groups it takes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
+
+from leadline.errors import QuestionError
+from leadline.formats.times import format_time
+from leadline.query.dimensions import WEEKDAYS, Dimension, dimension
+from leadline.query.measure import Measure
+from leadline.query.measures import measure
+from leadline.query.periods import Period
+from leadline.query.question import Filter, Prefix, Question
+from leadline.store.contract import Store
+from leadline.store.plan import Aggregate, Condition, Function, Group, Op, Plan, Scalar
+from leadline.store.scope import Scope
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """
+    What one plan answers: measures of one dataset that go by one time.
+    """
+
+    plan: Plan  # without groups; its conditions and its span are complete
+    measures: tuple[Measure, ...]
+    parts: tuple[tuple[str, ...], ...]  # the plan's aggregates each measure is made from
+
+    @property
+    def by_clock(self) -> bool:
+        """
+        Whether local.day and local.hour belong to the time this source goes by.
+        """
+        return self.plan.time == "@timestamp"
+
+    def functions(self) -> dict[str, Function]:
+        return {aggregate.name: aggregate.function for aggregate in self.plan.aggregates}
+
+
+def canonical(question: Question) -> Question:
+    """
+    Every name in its one spelling; unknown names are refused here.
+    """
+    return replace(
+        question,
+        measures=tuple(dict.fromkeys(measure(name).name for name in question.measures)),
+        by=tuple(dict.fromkeys(dimension(name).name for name in question.by)),
+        where=tuple(replace(f, dimension=dimension(f.dimension).name) for f in question.where),
+        order=_ordered(question),
+    )
+
+
+def _ordered(question: Question) -> str:
+    if not question.order or question.order == question.bucket:
+        return question.order
+    if question.order in question.by:
+        return dimension(question.order).name
+    return measure(question.order).name
+
+
+def sources(question: Question, period: Period, store: Store, scope: Scope) -> list[Source]:
+    """
+    One source per dataset and time, the one that ranks rows first.
+    """
+    groups: dict[object, list[Measure]] = {}
+    for name in question.measures:
+        known = measure(name)
+        groups.setdefault(known.source, []).append(known)
+    found = [_source(members, question, period, store, scope) for members in groups.values()]
+    found.sort(key=lambda s: question.ranked_by not in [m.name for m in s.measures])
+    return found
+
+
+def _source(
+    measures: list[Measure], question: Question, period: Period, store: Store, scope: Scope
+) -> Source:
+    first = measures[0]
+    for name in question.by:
+        _check_known(dimension(name), first)
+    base = Plan(first.dataset, (), where=first.where, time=first.time)
+    base = _running(base, period) if first.running else _within(base, period)
+    aggregates: dict[Aggregate, str] = {}
+    parts = []
+    for known in measures:
+        wanted = _overlapping(known.parts[0], period) if known.running else known.parts
+        parts.append(tuple(aggregates.setdefault(a, f"p{len(aggregates)}") for a in wanted))
+    named = tuple(replace(a, name=name) for a, name in aggregates.items())
+    conditions: list[Condition] = []
+    for known_filter in question.where:
+        _check_known(dimension(known_filter.dimension), first)
+        conditions += conditions_of(known_filter, base, store, scope)
+    plan = replace(base, aggregates=named, where=(*base.where, *conditions))
+    return Source(plan, tuple(measures), tuple(parts))
+
+
+def _check_known(known: Dimension, asked: Measure) -> None:
+    if known.field_in(asked.dataset) is None:
+        raise QuestionError(f"{asked.name} is not told apart by {known.name}")
+    if known.clock and (asked.time != "@timestamp" or asked.dataset == "job_slice"):
+        if known.name == "weekday" and asked.dataset == "job_slice":
+            return
+        raise QuestionError(f"{asked.name} is not told apart by {known.name}")
+
+
+def _within(plan: Plan, period: Period) -> Plan:
+    if plan.dataset != "job_slice":
+        return replace(plan, start=period.start, end=period.end)
+    where = plan.where
+    if period.start is not None:
+        first = period.start.astimezone(period.zone).date()
+        where = (*where, Condition("local.day", Op.AT_LEAST, (first.isoformat(),)))
+    if period.end is not None:
+        where = (*where, Condition("local.day", Op.BELOW, (_day_after(period).isoformat(),)))
+    return replace(plan, where=where)
+
+
+def _day_after(period: Period) -> date:
+    """
+    The day after the period's last; accounting knows whole days.
+    """
+    assert period.end is not None
+    last = (period.end - timedelta(microseconds=1)).astimezone(period.zone).date()
+    return last + timedelta(days=1)
+
+
+def _running(plan: Plan, period: Period) -> Plan:
+    if period.end is None:
+        return plan
+    before = Condition("job.start", Op.BELOW, (format_time(period.end),))
+    return replace(plan, where=(*plan.where, before))
+
+
+def _overlapping(part: Aggregate, period: Period) -> tuple[Aggregate, ...]:
+    """
+    Ended after the period began, or not yet; what ends as it begins did not run in it.
+    """
+    if period.start is None:
+        return (part,)
+    after = format_time(period.start + timedelta(milliseconds=1))
+    return (
+        replace(part, where=(*part.where, Condition("job.end", Op.AT_LEAST, (after,)))),
+        replace(part, where=(*part.where, Condition("job.end", Op.MISSING))),
+    )
+
+
+def conditions_of(known: Filter, plan: Plan, store: Store, scope: Scope) -> list[Condition]:
+    """
+    A filter as the conditions of a plan; lists that mix words are looked up first.
+    """
+    asked = dimension(known.dimension)
+    field = asked.field_in(plan.dataset)
+    assert field is not None
+    if asked.edges:
+        return _class_conditions(asked, field, known)
+    values = [None if value == asked.none else value for value in known.values]
+    exact: tuple[Scalar, ...] = tuple(
+        _stored(asked, value) for value in values if isinstance(value, str)
+    )
+    prefixes = tuple(value.text for value in values if isinstance(value, Prefix))
+    none = None in values
+    if known.negated:
+        if prefixes:
+            exact = (*exact, *_looked_up(field, prefixes, plan, store, scope))
+        missing = [Condition(field, Op.EXISTS)] if none else []
+        return [Condition(field, Op.NOT_IN, exact), *missing] if exact else missing
+    if prefixes and not exact and not none:
+        return [Condition(field, Op.PREFIX, prefixes)]
+    if prefixes:
+        exact = (*exact, *_looked_up(field, prefixes, plan, store, scope))
+    if not none:
+        return [Condition(field, Op.IN, exact)]
+    if not exact:
+        return [Condition(field, Op.MISSING)]
+    if asked.multiple_in(plan.dataset):
+        raise QuestionError(f"where {known}: ask for (none) on its own")
+    others = set(_looked_up(field, (), plan, store, scope)) - set(exact)
+    return [Condition(field, Op.NOT_IN, tuple(sorted(others, key=str)))]
+
+
+def _looked_up(
+    field: str, prefixes: Sequence[str], plan: Plan, store: Store, scope: Scope
+) -> tuple[Scalar, ...]:
+    where = (*plan.where, Condition(field, Op.PREFIX, tuple(prefixes))) if prefixes else plan.where
+    counted = (Aggregate("n", Function.COUNT),)
+    rows = store.ask(replace(plan, aggregates=counted, by=(Group(field),), where=where), scope)
+    values = [row[field] for row in rows]
+    starts = tuple(prefixes) or ("",)
+    return tuple(v for v in values if v is not None and str(v).startswith(starts))
+
+
+def _stored(asked: Dimension, text: str) -> str:
+    """
+    The value as documents hold it: Monday is 1, yes is true.
+    """
+    if asked.name == "weekday" and not text.isdigit():
+        numbers = {day[:3].lower(): str(number) for number, day in enumerate(WEEKDAYS, 1)}
+        if text[:3].lower() not in numbers:
+            raise QuestionError(f"weekday={text}: write Monday, or 1 to 7")
+        return numbers[text[:3].lower()]
+    if asked.name == "stray":
+        return {"yes": "true", "no": "false"}.get(text, text)
+    return text
+
+
+def _class_conditions(asked: Dimension, field: str, known: Filter) -> list[Condition]:
+    if len(known.values) != 1 or known.negated or not isinstance(known.values[0], str):
+        raise QuestionError(f"where {known}: {asked.name} takes one class, with =")
+    label = known.values[0].replace("-", "–")
+    if label not in asked.classes:
+        raise QuestionError(f"where {known}: classes are {', '.join(asked.classes)}")
+    place = asked.classes.index(label)
+    if place == 0:
+        return [Condition(field, Op.MISSING)]
+    conditions = [Condition(field, Op.AT_LEAST, (asked.edges[place - 1],))]
+    if place < len(asked.edges):
+        conditions.append(Condition(field, Op.BELOW, (asked.edges[place],)))
+    return conditions

@@ -1,0 +1,271 @@
+"""
+What answers can be told apart by: each dimension's name, field and words, in one table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from dataclasses import field as default
+from difflib import get_close_matches
+from typing import Literal
+
+from leadline.errors import QuestionError
+from leadline.formats import DATASETS, Type
+from leadline.query.question import BUCKETS
+from leadline.store.plan import Bucket, Group, Scalar
+
+WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dimension:
+    """
+    One way to break an answer down. `fields` names datasets that keep it under another name.
+    """
+
+    name: str
+    title: str
+    field: str
+    sentence: str
+    fields: Mapping[str, str] = default(default_factory=dict)
+    none: str = "(none)"  # what the row without a value is called
+    size: Literal["few", "some", "many"] = "few"  # how many values a site has: 100, 10,000, more
+    edges: tuple[float, ...] = ()  # half-open classes of a number
+    classes: tuple[str, ...] = ()  # what the classes are called, the one below the first edge first
+    clock: bool = False  # goes by the local time of @timestamp
+
+    def field_in(self, dataset: str) -> str | None:
+        """
+        The field that holds it in DATASET; None when that dataset does not know it.
+        """
+        name = self.fields.get(dataset, self.field)
+        return name if name in DATASETS[dataset].by_name else None
+
+    def multiple_in(self, dataset: str) -> bool:
+        """
+        Whether one document may have several values, so that rows count it more than once.
+        """
+        name = self.field_in(dataset)
+        return name is not None and DATASETS[dataset].by_name[name].type is Type.SET
+
+    def group_in(self, dataset: str) -> Group:
+        name = self.field_in(dataset)
+        assert name is not None
+        return Group(name, edges=self.edges)
+
+    def label(self, value: Scalar | None) -> str:
+        """
+        The value as people read it.
+        """
+        if self.edges:
+            lower = [None, *self.edges].index(None if value is None else float(value))
+            return self.classes[lower]
+        if value is None:
+            return self.none
+        if self.name == "weekday" and value in range(1, 8):
+            return WEEKDAYS[int(value) - 1]
+        if self.name == "hour_of_day":
+            return f"{int(value):02d}–{int(value) + 1:02d}"
+        if isinstance(value, bool):
+            return "yes" if value else "no"
+        return str(value)
+
+
+DIMENSIONS: tuple[Dimension, ...] = (
+    Dimension(name="cluster", title="Cluster", field="cluster", sentence="The cluster."),
+    Dimension(
+        name="host",
+        title="Node",
+        field="host.name",
+        fields={"job": "job.nodes"},
+        size="some",
+        sentence="The node; a job that ran on several counts on each.",
+    ),
+    Dimension(
+        name="user",
+        title="User",
+        field="user.name",
+        size="some",
+        sentence="Who ran it.",
+    ),
+    Dimension(
+        name="group", title="Group", field="user.group", sentence="The user's group at that time."
+    ),
+    Dimension(
+        name="metagroup",
+        title="Metagroup",
+        field="user.metagroup",
+        sentence="A group of groups at that time; a user may be in several.",
+    ),
+    Dimension(
+        name="project",
+        title="Project",
+        field="project",
+        size="some",
+        sentence="The project or account charged.",
+    ),
+    Dimension(
+        name="partition", title="Partition", field="partition", sentence="The partition or queue."
+    ),
+    Dimension(
+        name="program",
+        title="Program",
+        field="program.name",
+        none="unmatched",
+        sentence="The program behind the command; `unmatched` when no rule names it.",
+    ),
+    *(
+        Dimension(
+            name=f"level{level}",
+            title=f"Program level {level}",
+            field=f"program.level{level}",
+            none="unmatched",
+            sentence=f"Level {level} of the program hierarchy, with the levels above it.",
+        )
+        for level in (1, 2, 3)
+    ),
+    Dimension(
+        name="tag",
+        title="Tag",
+        field="program.tags",
+        sentence="A tag of the program; a program may have several.",
+    ),
+    Dimension(
+        name="job",
+        title="Job",
+        field="job.id",
+        size="many",
+        none="(no job)",
+        sentence="The job: all its runs together.",
+    ),
+    Dimension(
+        name="run",
+        title="Run",
+        field="job.run",
+        size="many",
+        none="(no job)",
+        sentence="One run of a job.",
+    ),
+    Dimension(
+        name="shape",
+        title="Command shape",
+        field="command.shape",
+        size="many",
+        sentence="The command line with numbers and variable paths taken out.",
+    ),
+    Dimension(
+        name="command",
+        title="Command",
+        field="process.name",
+        size="some",
+        sentence="The command's name as the kernel keeps it (15 bytes on Linux).",
+    ),
+    Dimension(
+        name="hour_of_day",
+        title="Hour of day",
+        field="local.hour",
+        clock=True,
+        sentence="0 to 23, in the cluster's zone.",
+    ),
+    Dimension(
+        name="weekday",
+        title="Day of week",
+        field="local.weekday",
+        clock=True,
+        sentence="1 (Monday) to 7, in the cluster's zone.",
+    ),
+    Dimension(name="stray", title="Stray", field="stray", sentence="Outside any job of its user."),
+    Dimension(
+        name="container", title="Container", field="container", sentence="The container engine."
+    ),
+    Dimension(
+        name="gpu_model",
+        title="GPU model",
+        field="gpu.model",
+        fields={"job": "gpu.models", "job_slice": "gpu.models"},
+        sentence="The card's model; a job may have several.",
+    ),
+    Dimension(name="node_type", title="Node type", field="node.type", sentence="The kind of node."),
+    Dimension(
+        name="state",
+        title="End state",
+        field="job.state",
+        sentence="The job's state as the scheduler writes it.",
+    ),
+    Dimension(name="qos", title="QOS", field="qos", sentence="Quality of service."),
+    Dimension(
+        name="class",
+        title="Job class",
+        field="job.class",
+        sentence="serial, one-node or multi-node.",
+    ),
+    Dimension(
+        name="size",
+        title="Job size",
+        field="job.cores",
+        edges=(1, 2, 5, 17, 65, 129, 513, 1025),
+        classes=(
+            "unknown",
+            "1 core",
+            "2–4",
+            "5–16",
+            "17–64",
+            "65–128",
+            "129–512",
+            "513–1,024",
+            "over 1,024",
+        ),
+        sentence="Cores allocated, in classes.",
+    ),
+    Dimension(
+        name="wait_class",
+        title="Wait",
+        field="job.wait.seconds",
+        edges=(0, 60, 600, 3600, 21600, 86400),
+        classes=("unknown", "< 1 min", "1–10 min", "10–60 min", "1–6 h", "6–24 h", "over a day"),
+        sentence="Start less submit, in classes.",
+    ),
+    Dimension(
+        name="run_time_class",
+        title="Run time",
+        field="job.wall.seconds",
+        edges=(0, 60, 600, 3600, 21600, 86400, 604800),
+        classes=(
+            "unknown",
+            "< 1 min",
+            "1–10 min",
+            "10–60 min",
+            "1–6 h",
+            "6–24 h",
+            "1–7 d",
+            "over a week",
+        ),
+        sentence="Wall time of the run, in classes.",
+    ),
+)
+
+BY_NAME = {dimension.name: dimension for dimension in DIMENSIONS}
+ALIASES = {
+    "node": "host",
+    "account": "project",
+    "queue": "partition",
+    "tags": "tag",
+    "users": "user",
+    "hour": "hour_of_day",
+}
+
+
+def dimension(name: str) -> Dimension:
+    found = BY_NAME.get(name) or BY_NAME.get(ALIASES.get(name, ""))
+    if found is None:
+        near = get_close_matches(name, [*BY_NAME, *BUCKETS], 1)
+        hint = f"; do you mean {near[0]}?" if near else ""
+        raise QuestionError(f"no dimension {name!r}{hint} There are {', '.join(BY_NAME)}")
+    return found
+
+
+def time_group(bucket: str) -> Group:
+    if bucket == "hour":
+        return Group("@timestamp", Bucket.HOUR)
+    return Group("local.day", Bucket(bucket))

@@ -1,0 +1,93 @@
+"""
+What a measure is: a formula over parts, and how parts join.
+
+A measure is a formula over parts; a part is what a store can sum, count or compare. Parts of
+several rows join to the part of all of them (sums add, the greatest of maxima), so "others" and
+totals are formulas over joined parts and never averages of averages. What cannot be joined
+(distinct values, percentiles) is asked again for the others and for the whole.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from leadline.store.plan import Aggregate, Condition, Function
+
+Parts = Sequence[float | None]
+
+JOINED = (Function.SUM, Function.COUNT, Function.MIN, Function.MAX)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measure:
+    name: str
+    title: str
+    unit: str  # hours, bytes, seconds, percent, kWh, or empty for a count
+    formula: str
+    sentence: str
+    dataset: str
+    parts: tuple[Aggregate, ...]  # their names are given when a plan is made
+    value: Callable[[Parts], float | None]
+    time: str = "@timestamp"  # what decides the period a document belongs to
+    where: tuple[Condition, ...] = ()
+    adds: bool = False  # parts and others add up to the total
+    approximate: bool = False  # on OpenSearch within 2 %
+    running: bool = False  # overlaps the period, rather than lies in it
+
+    @property
+    def joins(self) -> bool:
+        return all(part.function in JOINED for part in self.parts)
+
+    @property
+    def source(self) -> tuple[str, str, tuple[Condition, ...], bool]:
+        """
+        Measures of one source are answered by one plan.
+        """
+        return self.dataset, self.time, self.where, self.running
+
+
+def joined(function: Function, values: Sequence[float | None]) -> float | None:
+    """
+    One part of several rows together.
+    """
+    known = [value for value in values if value is not None]
+    if function is Function.COUNT:
+        return sum(known)
+    if not known:
+        return None
+    if function is Function.SUM:
+        return math.fsum(known)
+    return min(known) if function is Function.MIN else max(known)
+
+
+def part(
+    function: Function, field: str = "", *where: Condition, percent: float = 50.0
+) -> Aggregate:
+    return Aggregate("", function, field, percent, where)
+
+
+def same(parts: Parts) -> float | None:
+    return parts[0]
+
+
+def summed(parts: Parts) -> float | None:
+    return joined(Function.SUM, parts)
+
+
+def per_hour(parts: Parts) -> float | None:
+    return None if parts[0] is None else parts[0] / 3600
+
+
+def ratio(parts: Parts) -> float | None:
+    """
+    The first part per unit of the second; not measured when there is nothing to divide by.
+    """
+    over, under = parts[0], parts[1]
+    return None if over is None or not under else over / under
+
+
+def percent(parts: Parts) -> float | None:
+    found = ratio(parts)
+    return None if found is None else 100 * found

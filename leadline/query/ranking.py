@@ -1,0 +1,166 @@
+"""
+Which rows are shown: the top N by raw sums, ties by name, so that every store shows the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from leadline.query.compile import Source
+from leadline.query.dimensions import Dimension
+from leadline.query.measures import measure
+from leadline.query.question import Question
+from leadline.query.tables import Asker, Key, Parts, Table, join_rows, joins
+from leadline.store.plan import Aggregate, Condition, Function, Group, Op, Plan, Scalar
+from leadline.store.scope import EVERYTHING
+
+INVENTORY = {"host": ("node", "host.name"), "partition": ("node_state", "partitions")}
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    shown: tuple[Key, ...]
+    hidden: int | None  # rows left out; None when nobody counted
+    limited: bool = False  # only shown rows are worth fetching
+    unused: frozenset[Key] = frozenset()  # known from the inventory alone: they used nothing
+
+
+def rank(
+    question: Question, dims: Sequence[Dimension], sources: Sequence[Source], asker: Asker
+) -> Ranked:
+    """
+    The first source ranks; keys that only another one knows come last.
+    """
+    if not dims:
+        return Ranked(((),), 0)
+    source = sources[0]
+    if _worth_limiting(question, dims, source):
+        return _rank_few(question, dims[0], source, asker)
+    table: Table = {}
+    for other in sources[1:]:
+        table |= {key: {} for key in _whole(question, dims, other, asker)}
+    table |= _whole(question, dims, source, asker)
+    unused = _never_used(question, dims, source, asker, table)
+    keys = ranked(question, dims, source, {**table, **unused})
+    top = len(keys) if question.top is None else question.top
+    return Ranked(tuple(keys[:top]), max(0, len(keys) - top), unused=frozenset(unused))
+
+
+def _whole(question: Question, dims: Sequence[Dimension], source: Source, asker: Asker) -> Table:
+    """
+    Every row over the whole period, joined from its time buckets where that can be.
+    """
+    if question.bucket is None or not joins(source):
+        return asker.table(source, dims, None)
+    cut = len(dims)
+    return join_rows(source, asker.table(source, dims, question.bucket), lambda key: key[:cut])
+
+
+def ranked(
+    question: Question, dims: Sequence[Dimension], source: Source, table: Table
+) -> list[Key]:
+    """
+    Keys in the order asked for; rows without a value come last, whichever way.
+    """
+    keys = sorted(table, key=_as_text)
+    by = _natural(question, dims)
+    if by is not None:
+        place = question.by.index(by)
+        keys.sort(key=lambda key: _sortable(key[place]), reverse=_descending(question))
+        return keys
+    asked = measure(question.ranked_by) if question.ranked_by != question.bucket else None
+    names = dict(zip([m.name for m in source.measures], source.parts, strict=True))
+    asked = asked or measure(question.measures[0])
+    if asked.name not in names:
+        return keys
+    parts = names[asked.name]
+    values = {key: asked.value([table[key].get(name) for name in parts]) for key in keys}
+    known = [key for key in keys if values[key] is not None]
+    known.sort(key=lambda key: values[key] or 0.0, reverse=not question.ascending)
+    return known + [key for key in keys if values[key] is None]
+
+
+def _natural(question: Question, dims: Sequence[Dimension]) -> str | None:
+    """
+    The dimension whose own order the rows take: when asked, or hours and classes told in full.
+    """
+    if question.order in question.by:
+        return question.order
+    plain = not question.order and not question.ascending and question.top is None
+    if plain and len(dims) == 1 and (dims[0].clock or dims[0].edges):
+        return dims[0].name
+    return None
+
+
+def _descending(question: Question) -> bool:
+    return bool(question.order) and not question.ascending
+
+
+def _sortable(value: Scalar | None) -> tuple[bool, float, str]:
+    if isinstance(value, int | float):
+        return False, float(value), ""
+    return value is None, 0.0, str(value)
+
+
+def _as_text(key: Key) -> tuple[tuple[bool, str], ...]:
+    return tuple((value is None, str(value)) for value in key)
+
+
+def _worth_limiting(question: Question, dims: Sequence[Dimension], source: Source) -> bool:
+    """
+    Where values are many and one number ranks them, the store need only send the best.
+    """
+    if question.top is None or len(dims) != 1 or question.order in question.by:
+        return False
+    if dims[0].edges or question.ranked_by == question.bucket or _inventory(question, dims):
+        return False
+    asked = measure(question.ranked_by)
+    busy = question.bucket in ("hour", "day", "week") and dims[0].size == "some"
+    return (dims[0].size == "many" or busy) and len(asked.parts) == 1 and not asked.running
+
+
+def _rank_few(question: Question, dim: Dimension, source: Source, asker: Asker) -> Ranked:
+    asked = measure(question.ranked_by)
+    names = dict(zip([m.name for m in source.measures], source.parts, strict=True))
+    (part,) = names[asked.name]
+    aggregates = tuple(a for a in source.plan.aggregates if a.name == part)
+    assert question.top is not None
+    group = dim.group_in(source.plan.dataset)
+    plan = replace(source.plan, aggregates=aggregates, by=(group,))
+    rows = asker.store.ask(plan, asker.scope)
+    table: Table = {(row[group.field],): {part: row[part]} for row in rows}  # type: ignore[dict-item]
+    keys = ranked(question, [dim], source, table)
+    shown = tuple(keys[: question.top])
+    return Ranked(shown, max(0, len(keys) - len(shown)), limited=True)
+
+
+def _inventory(question: Question, dims: Sequence[Dimension]) -> bool:
+    return question.ascending and len(dims) == 1 and dims[0].name in INVENTORY
+
+
+def _never_used(
+    question: Question, dims: Sequence[Dimension], source: Source, asker: Asker, table: Table
+) -> Table:
+    """
+    The least used nodes and queues include those nobody used: the inventory knows them.
+    """
+    if not _inventory(question, dims) or not asker.scope.everything:
+        return {}
+    dataset, field = INVENTORY[dims[0].name]
+    places: tuple[Condition, ...] = tuple(
+        condition
+        for condition in source.plan.where
+        if condition.field in ("cluster", field) and condition.op is not Op.MISSING
+    )
+    plan = Plan(
+        dataset,
+        (Aggregate("n", Function.COUNT),),
+        by=(Group(field),),
+        where=places,
+        start=asker.period.start,
+        end=asker.period.end,
+    )
+    names: list[Scalar | None] = [row[field] for row in asker.store.ask(plan, EVERYTHING)]
+    unused: Parts = dict.fromkeys(source.functions(), 0)
+    return {(name,): unused for name in names if name is not None and (name,) not in table}

@@ -1,0 +1,77 @@
+"""
+docs/reference/measures.md, written from the tables: `python -m leadline.query.reference`.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from leadline.query.dimensions import DIMENSIONS
+from leadline.query.measure import Measure
+from leadline.query.measures import MEASURES
+
+PAGE = Path("docs") / "reference" / "measures.md"
+
+HEAD = """<!-- generated from leadline/query by `python -m leadline.query.reference` -->
+# Measures, dimensions, periods
+
+    leadline usage 'core_hours_used, users by program, user per month \\
+        where cluster=fox, user!=alice|bob, host=c1-* during 2026 top 10'
+
+A question names measures, then `by` dimensions, `per` a time bucket (hour, day, week, month,
+quarter, year), `where` filters, `during` a period, `top` N and `order` a name (`ascending`). Values
+are listed with `|`, `c1-*` is a prefix, `(none)` is absence; quote what holds blanks or signs.
+
+Others and totals are computed from raw sums, never from averages: rows and others make the total
+for every measure that adds up. Distinct counts and percentiles are asked again for both. A value
+that is missing was not measured; it is never 0. Figures marked ≈ are within 2 % on OpenSearch.
+
+## Periods
+
+Half-open, in the cluster's own time zone; weeks start on Monday.
+
+| Written | Means |
+| --- | --- |
+| `last 30 days`, `last 24 hours`, `last 3 months` | back from now by the clock on the wall |
+| `today`, `yesterday`, `this month`, `previous quarter` | whole calendar units |
+| `last week`, `last month`, `last quarter`, `last year` | the previous calendar one |
+| `month to date`, `year to date` | from the unit's start to now |
+| `2026`, `2026-Q4`, `2026-10`, `2026-W41`, `2026-10-05` | that year, quarter, month, week, day |
+| `2026-10-01..2026-10-31`, `2026-10..2026-12`, `2026-10-01..` | from–to, both whole; to now |
+| `2026-10-01T10:00..2026-10-01T12:00` | between two moments |
+| `all` | everything kept |
+"""
+
+
+def measures_page() -> str:
+    sampled = [_row(m) for m in MEASURES if m.dataset not in ("job", "job_slice")]
+    accounted = [_row(m) for m in MEASURES if m.dataset in ("job", "job_slice")]
+    dimensions = [f"| `{d.name}` | {d.title} | `{d.field}` | {d.sentence} |" for d in DIMENSIONS]
+    head = "| Measure | Unit | Adds | Formula | Meaning |\n| --- | --- | --- | --- | --- |"
+    parts = [
+        HEAD,
+        "## Measured on nodes\n",
+        "\n".join([head, *sampled]),
+        "\n## Accounted by schedulers\n",
+        "\n".join([head, *accounted]),
+        "\n## Dimensions\n",
+        "\n".join(
+            ["| Dimension | Title | Field | Meaning |", "| --- | --- | --- | --- |", *dimensions]
+        ),
+    ]
+    return "\n".join(parts) + "\n"
+
+
+def _row(known: Measure) -> str:
+    adds = "yes" if known.adds else ""
+    mark = " ≈" if known.approximate else ""
+    formula = known.formula.replace("|", "/")
+    return f"| `{known.name}`{mark} | {known.unit} | {adds} | {formula} | {known.sentence} |"
+
+
+def main() -> None:
+    PAGE.write_text(measures_page(), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

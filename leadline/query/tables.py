@@ -1,0 +1,197 @@
+"""
+Raw parts by key: what plans return before any measure is computed, and how rows join.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+
+from leadline.errors import QuestionError
+from leadline.formats.times import parse_time
+from leadline.query.compile import Source
+from leadline.query.dimensions import Dimension, time_group
+from leadline.query.measure import JOINED, joined
+from leadline.query.periods import Period, first_of, midnight, move
+from leadline.store.contract import Store
+from leadline.store.plan import (
+    Aggregate,
+    Bucket,
+    Condition,
+    Function,
+    Group,
+    Op,
+    Plan,
+    Row,
+    Scalar,
+)
+from leadline.store.scope import Scope
+
+Key = tuple[Scalar | None, ...]
+Parts = dict[str, float | None]
+Table = dict[Key, Parts]
+
+MOST_BUCKETS = 1000  # where each bucket is a plan of its own
+
+
+@dataclass(frozen=True, slots=True)
+class Asker:
+    """
+    Asks one store for one question's tables, each once.
+    """
+
+    store: Store
+    scope: Scope
+    period: Period
+    seen: dict[tuple[object, ...], Table] = field(default_factory=dict)
+
+    def table(
+        self,
+        source: Source,
+        by: Sequence[Dimension],
+        bucket: str | None,
+        where: tuple[Condition, ...] = (),
+    ) -> Table:
+        """
+        Parts by the values of BY and the time bucket (last in the key, when there is one).
+        """
+        key = (source.plan, tuple(known.name for known in by), bucket, where)
+        if key not in self.seen:
+            plan = replace(source.plan, where=(*source.plan.where, *where))
+            self.seen[key] = self._ask(plan, by, bucket)
+        return self.seen[key]
+
+    def _ask(self, plan: Plan, by: Sequence[Dimension], bucket: str | None) -> Table:
+        groups = tuple(known.group_in(plan.dataset) for known in by)
+        if bucket is None:
+            return self._rows(replace(plan, by=groups))
+        if plan.time == "@timestamp":
+            return self._rows(replace(plan, by=(*groups, time_group(bucket))))
+        if bucket == "hour":
+            return self._rows(replace(plan, by=(*groups, Group(plan.time, Bucket.HOUR))))
+        if all(a.function in JOINED for a in plan.aggregates) and self._whole_hours():
+            return self._folded(replace(plan, by=(*groups, Group(plan.time, Bucket.HOUR))), bucket)
+        table: Table = {}
+        for label, start, end in self._buckets(plan, bucket):
+            part = self._rows(replace(plan, by=groups, start=start, end=end))
+            table |= {
+                (*key, label): parts for key, parts in part.items() if groups or any_of(parts)
+            }
+        return table
+
+    def _whole_hours(self) -> bool:
+        """
+        Whether the zone's clock differs from UTC by whole hours, so that hours make up its days.
+        """
+        moments = (self.period.start, self.period.end, datetime(2026, 1, 1, tzinfo=UTC))
+        offsets = [m.astimezone(self.period.zone).utcoffset() for m in moments if m is not None]
+        return all(not (offset or timedelta()) % timedelta(hours=1) for offset in offsets)
+
+    def _folded(self, plan: Plan, bucket: str) -> Table:
+        """
+        Hours of an instant joined to local days and longer.
+        """
+        functions = {a.name: a.function for a in plan.aggregates}
+        members: dict[Key, list[Parts]] = {}
+        for key, parts in self._rows(plan).items():
+            if key[-1] is not None:
+                day = parse_time(str(key[-1])).astimezone(self.period.zone).date()
+                label = first_of(day, bucket).isoformat()
+                members.setdefault((*key[:-1], label), []).append(parts)
+        return {key: join_parts(functions, several) for key, several in members.items()}
+
+    def _rows(self, plan: Plan) -> Table:
+        names = [group.field for group in plan.by]
+        found = self.store.ask(plan, self.scope)
+        return {tuple(row[n] for n in names): _numbers(plan, row) for row in found}
+
+    def _buckets(self, plan: Plan, bucket: str) -> Iterable[tuple[str, datetime, datetime]]:
+        """
+        Calendar buckets of a time that is not the document's own, cut to the period.
+        """
+        start, end = plan.start, plan.end
+        if start is None or end is None:
+            first, last = self._span(plan)
+            if first is None or last is None:
+                return
+            start, end = start or first, end or last + timedelta(milliseconds=1)
+        zone = self.period.zone
+        for count in range(MOST_BUCKETS + 1):
+            if start >= end:
+                return
+            if bucket == "hour":
+                begin = start.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
+                after, label = begin + timedelta(hours=1), f"{begin:%Y-%m-%dT%H}:00:00.000Z"
+            else:
+                day = first_of(start.astimezone(zone).date(), bucket)
+                after, label = midnight(move(day, bucket, 1), zone), day.isoformat()
+            if count == MOST_BUCKETS:
+                raise QuestionError(f"more than {MOST_BUCKETS} buckets; ask a shorter period")
+            yield label, start, min(after, end)
+            start = after
+
+    def _span(self, plan: Plan) -> tuple[datetime | None, datetime | None]:
+        edges = (
+            Aggregate("first", Function.MIN, plan.time),
+            Aggregate("last", Function.MAX, plan.time),
+        )
+        (row,) = self.store.ask(replace(plan, aggregates=edges), self.scope)
+        first, last = row["first"], row["last"]
+        return first and parse_time(str(first)), last and parse_time(str(last))  # type: ignore[return-value]
+
+
+def any_of(parts: Parts) -> bool:
+    return any(value for value in parts.values())
+
+
+def _numbers(plan: Plan, row: Row) -> Parts:
+    return {a.name: row[a.name] for a in plan.aggregates}  # type: ignore[misc]
+
+
+def joins(source: Source) -> bool:
+    """
+    Whether rows of this source can be joined without asking again.
+    """
+    return all(function in JOINED for function in source.functions().values())
+
+
+def join_rows(source: Source, table: Table, onto: Callable[[Key], Key]) -> Table:
+    """
+    Rows of TABLE with the same ONTO(key) joined to one; only of a source that joins.
+    """
+    members: dict[Key, list[Parts]] = {}
+    for key, parts in table.items():
+        members.setdefault(onto(key), []).append(parts)
+    functions = source.functions()
+    return {key: join_parts(functions, several) for key, several in members.items()}
+
+
+def join_parts(functions: Mapping[str, Function], several: Sequence[Parts]) -> Parts:
+    return {n: joined(f, [parts[n] for parts in several]) for n, f in functions.items()}
+
+
+def shown_conditions(
+    field_name: str, values: Sequence[Scalar | None]
+) -> list[tuple[Condition, ...]]:
+    """
+    Documents that have one of VALUES: one set of conditions, or two when None is among them.
+    """
+    known = tuple(value for value in values if value is not None)
+    found: list[tuple[Condition, ...]] = []
+    if known:
+        found.append((Condition(field_name, Op.IN, known),))
+    if None in values:
+        found.append((Condition(field_name, Op.MISSING),))
+    return found
+
+
+def hidden_conditions(field_name: str, values: Sequence[Scalar | None]) -> tuple[Condition, ...]:
+    """
+    Documents that have none of VALUES.
+    """
+    known = tuple(value for value in values if value is not None)
+    found = [Condition(field_name, Op.NOT_IN, known)] if known else []
+    if None in values:
+        found.append(Condition(field_name, Op.EXISTS))
+    return tuple(found)

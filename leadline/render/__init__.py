@@ -1,0 +1,18 @@
+"""
+Figures on their way out: one table, written for terminals, spreadsheets, scripts and documents.
+"""
+
+from leadline.render.table import Column, Table, render
+from leadline.render.text import bar, duration, number, safe_cell, safe_text, sparkline
+
+__all__ = [
+    "Column",
+    "Table",
+    "bar",
+    "duration",
+    "number",
+    "render",
+    "safe_cell",
+    "safe_text",
+    "sparkline",
+]

@@ -1,0 +1,169 @@
+"""
+A table of figures, and every form it is written in.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import orjson
+
+from leadline.render.text import bar, fit, number, safe_cell, safe_text, unit_name, width_of
+
+FORMATS = ("table", "csv", "tsv", "json", "ndjson", "markdown")
+
+Value = str | int | float | bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    name: str  # what scripts call it
+    title: str  # what people call it
+    unit: str | None = None  # None: text, else numbers of that unit ("" for counts)
+    bars: bool = False  # draw its share of the greatest beside it
+
+    @property
+    def head(self) -> str:
+        name = unit_name(self.unit or "")
+        return f"{self.title} [{name}]" if name else self.title
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """
+    Rows by column name: raw values for scripts; `labels` are what people read of a row's keys.
+    """
+
+    columns: tuple[Column, ...]
+    rows: tuple[dict[str, Value], ...]
+    labels: tuple[dict[str, str], ...] = ()  # by row, where a raw value is not what people read
+    feet: tuple[dict[str, Value], ...] = ()  # others and total: for people, never mixed into rows
+
+    def label(self, place: int, column: Column) -> str:
+        row = self.rows[place]
+        if place < len(self.labels) and column.name in self.labels[place]:
+            return safe_text(self.labels[place][column.name])
+        return written(row.get(column.name), column)
+
+
+def written(value: Value, column: Column) -> str:
+    if column.unit is None or isinstance(value, str):
+        return "" if value is None else safe_text(str(value))
+    return number(value, column.unit)
+
+
+def render(table: Table, form: str, *, width: int = 100) -> str:
+    """
+    TABLE as text in one of FORMATS (json is the bare list of rows).
+    """
+    if form == "table":
+        return terminal(table, width)
+    if form == "markdown":
+        return markdown(table)
+    if form == "json":
+        return orjson.dumps(list(table.rows), option=orjson.OPT_INDENT_2).decode()
+    if form == "ndjson":
+        return "\n".join(orjson.dumps(row).decode() for row in table.rows)
+    return delimited(table) if form == "csv" else tabbed(table)
+
+
+def delimited(table: Table) -> str:
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    names = [column.name for column in table.columns]
+    writer.writerow(names)
+    for row in table.rows:
+        writer.writerow([_cell(row.get(name)) for name in names])
+    return out.getvalue().rstrip("\n")
+
+
+def _cell(value: Value) -> Value:
+    return safe_cell(value) if isinstance(value, str) else value
+
+
+def tabbed(table: Table) -> str:
+    names = [column.name for column in table.columns]
+    lines = ["\t".join(names)]
+    for row in table.rows:
+        cells = ("" if (value := row.get(n)) is None else safe_text(str(value)) for n in names)
+        lines.append("\t".join(cells))
+    return "\n".join(lines)
+
+
+def markdown(table: Table) -> str:
+    heads = [_escaped(column.head) for column in table.columns]
+    rules = ["---" if column.unit is None else "---:" for column in table.columns]
+    lines = [_pipes(heads), _pipes(rules)]
+    for place in range(len(table.rows)):
+        lines.append(_pipes(_escaped(table.label(place, c)) for c in table.columns))
+    for foot in table.feet:
+        lines.append(_pipes(_escaped(written(foot.get(c.name), c)) for c in table.columns))
+    return "\n".join(lines)
+
+
+def _pipes(cells: object) -> str:
+    return "| " + " | ".join(cells) + " |"  # type: ignore[arg-type]
+
+
+def _escaped(text: str) -> str:
+    for char in "\\|`*_<[":
+        text = text.replace(char, f"\\{char}")
+    return text
+
+
+def terminal(table: Table, width: int) -> str:
+    """
+    Fit to WIDTH: the widest text column gives way first, then the last columns.
+    """
+    columns = list(table.columns)
+    cells = [[table.label(place, c) for c in columns] for place in range(len(table.rows))]
+    feet = [[written(foot.get(c.name), c) for c in columns] for foot in table.feet]
+    widths = _widths(columns, [*cells, *feet], width)
+    lines = [_line(columns, [c.head for c in columns], widths)]
+    shares = _shares(table, columns)
+    spare = width - sum(widths) - 2 * (len(widths) - 1) - 2
+    for row, share in zip(cells, shares, strict=True):
+        drawn = bar(share, min(spare, 20)) if spare >= 6 else ""
+        lines.append(f"{_line(columns, row, widths)}  {drawn}".rstrip())
+    lines += [_line(columns, foot, widths) for foot in feet]
+    return "\n".join(lines)
+
+
+def _widths(columns: list[Column], cells: list[list[str]], width: int) -> list[int]:
+    """
+    Column widths; columns that find no room are taken off the end, in place.
+    """
+    heads = [c.head for c in columns]
+    widths = [max(map(width_of, column)) for column in zip(heads, *cells, strict=True)]
+    while sum(widths) + 2 * (len(widths) - 1) > width:
+        over = sum(widths) + 2 * (len(widths) - 1) - width
+        texts = [place for place, c in enumerate(columns) if c.unit is None]
+        widest = max(texts, key=lambda place: widths[place], default=None)
+        if widest is not None and widths[widest] > 12:
+            widths[widest] = max(12, widths[widest] - over)
+        elif len(columns) > 2:
+            columns.pop()
+            widths.pop()
+        else:
+            break
+    return widths
+
+
+def _line(columns: Sequence[Column], cells: Sequence[str], widths: Sequence[int]) -> str:
+    parts = []
+    for column, cell, width in zip(columns, cells, widths, strict=False):
+        shown = fit(cell, width)
+        pad = " " * (width - width_of(shown))
+        parts.append(shown + pad if column.unit is None else pad + shown)
+    return "  ".join(parts).rstrip()
+
+
+def _shares(table: Table, columns: Sequence[Column]) -> list[float | None]:
+    name = next((c.name for c in columns if c.bars), None)
+    values = [row.get(name) if name else None for row in table.rows]
+    numbers = [float(v) if isinstance(v, int | float) else None for v in values]
+    greatest = max((n for n in numbers if n is not None), default=0.0)
+    return [None if n is None or greatest <= 0 else n / greatest for n in numbers]

@@ -1,0 +1,101 @@
+"""
+`leadline usage` and `leadline search` on a small lake, in every form.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from leadline.commands import cli
+from leadline.store.lake import LakeStore
+from tests.query.conftest import sample
+
+HOURS = {"VASP": 3.0, "GROMACS": 1.0, None: 1.0}
+
+
+@pytest.fixture(scope="module")
+def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("usage") / "lake"
+    store = LakeStore(folder)
+    programs = ["VASP", "VASP", "VASP", "GROMACS", None]
+    documents = [
+        sample(
+            number,
+            **{"user.name": "alice", "process.command_line": f"mpirun {program} run.in"},
+            **({"program.name": program} if program else {}),
+        )
+        for number, program in enumerate(programs)
+    ]
+    assert 5 == store.write(documents, "create").accepted
+    store.close()
+    return folder
+
+
+def leadline(lake: Path, *words: str) -> Result:
+    return CliRunner().invoke(cli, ["--store", f"lake:{lake}", *words], prog_name="leadline")
+
+
+def test_json_is_what_scripts_rely_on(lake: Path) -> None:
+    """
+    Rows by dimension and measure, others, total and coverage, for every program.
+    """
+    done = leadline(
+        lake, "usage", "--measure", "core_hours_used", "--by", "program", "--period", "all",
+        "--format", "json",
+    )  # fmt: skip
+    said = json.loads(done.output)
+    assert HOURS == {row["program"]: row["core_hours_used"] for row in said["rows"]}
+    assert (None, 5.0, None) == (said["others"], said["total"], said["coverage"])
+
+
+def test_options_and_words_ask_the_same(lake: Path) -> None:
+    """
+    The question in words and the question in options have one answer.
+    """
+    words = leadline(lake, "usage", "core_hours_used by program during all top 1")
+    options = leadline(lake, "usage", "-b", "program", "-p", "all", "--top", "1")
+    assert words.output == options.output
+    assert "VASP" in words.output
+    assert "others (2)" in words.output
+    assert "Coverage not measured" in words.output
+
+
+@pytest.mark.parametrize("form", ["table", "csv", "tsv", "ndjson", "markdown"])
+def test_every_form_names_the_programs(lake: Path, form: str) -> None:
+    """
+    Each form holds each program and its hours.
+    """
+    done = leadline(lake, "usage", "-b", "program", "-p", "all", "--format", form)
+    assert 0 == done.exit_code
+    assert "VASP" in done.output
+    assert "3.0" in done.output
+
+
+def test_an_empty_answer_says_why(lake: Path) -> None:
+    """
+    No row, no number: not measured, and where to look.
+    """
+    done = leadline(lake, "usage", "-b", "program", "-p", "1999")
+    assert "not measured" in done.output
+    assert "leadline status" in done.output
+
+
+def test_search_finds_by_words(lake: Path) -> None:
+    """
+    Command lines by their words; nothing found ends with 1.
+    """
+    done = leadline(lake, "search", "vasp", "-p", "all", "--format", "json")
+    said = json.loads(done.output)
+    assert ["mpirun VASP run.in"] == [hit["command_line"] for hit in said["hits"]]
+    assert 1 == leadline(lake, "search", "nowhere", "-p", "all").exit_code
+
+
+def test_list_names_everything(lake: Path) -> None:
+    """
+    `--list` tells each measure with its sentence.
+    """
+    assert "core_hours_used" in leadline(lake, "usage", "--list").output

@@ -1,0 +1,234 @@
+"""
+Random questions on random documents: the lake answers what the naive store answers.
+
+And what a naive reader computes by hand from the documents is what both answer.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from leadline.errors import QuestionError
+from leadline.formats import Document
+from leadline.formats.times import format_time
+from leadline.query import BUCKETS, DIMENSIONS, MEASURES, Answer, Filter, Prefix, ask, question
+from leadline.query.question import Question
+from leadline.store.contract import Store
+from leadline.store.lake import LakeStore
+from leadline.store.memory import MemoryStore
+from leadline.store.scope import EVERYTHING
+
+ZONE = ZoneInfo("Europe/Oslo")
+BEGIN = datetime(2026, 10, 20, tzinfo=UTC)
+NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
+SETS, QUESTIONS = 4, 130
+SIZES = (1, 30, 400, 1500)
+
+PERIODS = ("all", "last 30 days", "2026-10", "2026-10-24..2026-10-26", "previous month", "2026-W44")
+
+
+def documents(dice: random.Random, count: int) -> list[Document]:
+    """
+    Samples, heartbeats and jobs over four weeks and a clock change; any field may be absent.
+    """
+    return [_process(dice, number) for number in range(count)] + [
+        made for number in range(count // 3) for made in (_beat(dice, number), _job(dice, number))
+    ]
+
+
+def _common(dice: random.Random, dataset: str) -> Document:
+    moment = BEGIN + timedelta(seconds=dice.randrange(32 * 86400))
+    local = moment.astimezone(ZONE)
+    return {
+        "dataset": dataset,
+        "@timestamp": format_time(moment),
+        "cluster": dice.choice(["fox", "betzy"]),
+        "local.day": local.date().isoformat(),
+        "local.hour": local.hour,
+        "local.weekday": local.isoweekday(),
+    }
+
+
+def _process(dice: random.Random, number: int) -> Document:
+    tags = sorted(dice.sample(["gpu", "mpi", "licensed"], dice.randrange(1, 4)))
+    maybe: Document = {
+        "user.name": dice.choice(["alice", "bob", "Åse", "o'b", "alicia"]),
+        "user.group": dice.choice(["ml", "bio"]),
+        "project": f"p{dice.randrange(5)}",
+        "program.name": dice.choice(["VASP", "GROMACS", 'we"ird, =name']),
+        "program.level1": dice.choice(["chemistry", "ai"]),
+        "program.tags": tags,
+        "job.id": f"fox/{dice.randrange(40)}",
+        "core_seconds": dice.random() * 10 ** dice.randrange(6),
+        "core_seconds_user": dice.random() * 100,
+        "core_seconds_system": dice.random() * 10,
+        "gpu_seconds": dice.random() * 1000,
+        "memory.rss.bytes": dice.randrange(2**36),
+        "process.count": dice.randrange(1, 9),
+        "io.read.bytes": dice.randrange(2**40),
+    }
+    kept = {name: value for name, value in maybe.items() if dice.random() < 0.8}
+    return {
+        **_common(dice, "process"),
+        "host.name": f"c1-{dice.randrange(4)}",
+        "boot.id": "b",
+        "sample.uptime": number,
+        "process.entity_id": f"{number % 50}-1",
+        **kept,
+    }
+
+
+def _beat(dice: random.Random, number: int) -> Document:
+    return {
+        **_common(dice, "node"),
+        "host.name": f"c1-{dice.randrange(6)}",
+        "boot.id": "b",
+        "sample.uptime": number,
+        "interval.seconds": float(dice.choice([60, 900])),
+    }
+
+
+def _job(dice: random.Random, number: int) -> Document:
+    submit = BEGIN + timedelta(seconds=dice.randrange(30 * 86400))
+    start = submit + timedelta(seconds=dice.randrange(86400))
+    wall = dice.randrange(5 * 86400)
+    cores = dice.choice([1, 4, 64, 2000])
+    job: Document = {
+        **_common(dice, "job"),
+        "@timestamp": format_time(submit),
+        "job.run": f"fox/{number}@1",
+        "user.name": dice.choice(["alice", "bob"]),
+        "job.state": dice.choice(["COMPLETED", "FAILED"]),
+        "job.cores": cores,
+        "job.submit": format_time(submit),
+        "record.version": 1,
+    }
+    if dice.random() < 0.9:
+        job |= {"job.start": format_time(start)}
+        job |= {"job.wait.seconds": (start - submit).total_seconds()}
+        if dice.random() < 0.8:
+            job |= {"job.end": format_time(start + timedelta(seconds=wall))}
+            job |= {"job.wall.seconds": float(wall), "job.limit.seconds": 5.0 * 86400}
+            job |= {"job.core_seconds.allocated": float(wall * cores)}
+    return job
+
+
+def questions(dice: random.Random) -> Question:
+    measures = dice.sample([m.name for m in MEASURES], dice.randrange(1, 4))
+    by = dice.sample([d.name for d in DIMENSIONS], dice.randrange(3))
+    bucket = dice.choice(BUCKETS) if dice.random() < 0.3 else None
+    return question(
+        measures=tuple(measures),
+        by=(*by, *([bucket] if bucket else [])),
+        where=tuple(_filter(dice) for _ in range(dice.choice([0, 0, 1, 2]))),
+        period=dice.choice(PERIODS),
+        top=dice.choice([None, 1, 2, 10]),
+        order=dice.choice(["", measures[-1], *by]),
+        ascending=dice.random() < 0.2,
+    )
+
+
+def _filter(dice: random.Random) -> Filter:
+    values = [
+        ("user", ["alice", "bob", Prefix("al"), None, "nobody"]),
+        ("cluster", ["fox", "betzy"]),
+        ("host", ["c1-1", Prefix("c1"), None]),
+        ("weekday", ["Monday", "7"]),
+        ("project", ["p1", "p2", None]),
+    ]
+    name, choices = dice.choice(values)
+    chosen = dice.sample(choices, dice.randrange(1, 3))
+    return Filter(name, tuple(chosen), dice.random() < 0.3)  # type: ignore[arg-type]
+
+
+def answered(asked: Question, store: Store) -> Answer | str:
+    try:
+        return ask(asked, store, EVERYTHING, NOW, zone=ZONE)
+    except QuestionError as error:
+        return str(error)
+
+
+def close(value: object) -> Any:
+    return pytest.approx(value, rel=1e-9) if isinstance(value, float) else value
+
+
+def figures(answer: Answer | str) -> Any:
+    if isinstance(answer, str):
+        return answer
+    rows = [{k: close(v) for k, v in row.items()} for row in answer.rows]
+    others = answer.others and {k: close(v) for k, v in answer.others.items()}
+    total = {k: close(v) for k, v in answer.total.items()}
+    by_time = [{k: close(v) for k, v in row.items()} for row in answer.total_by_time]
+    return rows, others, total, by_time, answer.others_count, close(answer.coverage.share)
+
+
+@pytest.mark.parametrize("number", range(SETS))
+def test_lake_and_memory_agree(tmp_path: Path, number: int) -> None:
+    """
+    Rows, others, totals and coverage are the same on both stores; so are refusals.
+    """
+    dice = random.Random(number)
+    made = documents(dice, SIZES[number])
+    memory, lake = MemoryStore(), LakeStore(tmp_path / "lake")
+    for store in (memory, lake):
+        assert not store.write(made, "replace").rejected
+    refused = 0
+    for _ in range(QUESTIONS):
+        asked = questions(dice)
+        expected = answered(asked, memory)
+        refused += isinstance(expected, str)
+        assert figures(answered(asked, lake)) == figures(expected), str(asked)
+        if isinstance(expected, Answer):
+            check_whole(expected)
+    lake.close()
+    assert refused < QUESTIONS * 0.9
+
+
+def check_whole(found: Answer) -> None:
+    """
+    Parts and others make the total for every measure that adds.
+    """
+    from leadline.query import measure
+
+    if found.multiple:
+        return
+    for name in found.question.measures:
+        if not measure(name).adds or found.others_count is None:
+            continue
+        parts = [row[name] for row in found.rows] + [(found.others or {}).get(name)]
+        known = [float(value) for value in parts if value is not None]
+        whole = found.total[name]
+        assert math.isclose(math.fsum(known), whole or 0.0, rel_tol=1e-9, abs_tol=1e-6), (
+            f"{found.question}: {name}"
+        )
+
+
+def test_sums_by_hand(tmp_path: Path) -> None:
+    """
+    Core hours by user and local day are what adding the documents up by hand gives.
+    """
+    dice = random.Random(99)
+    made = [_process(dice, number) for number in range(800)]
+    lake = LakeStore(tmp_path / "lake")
+    lake.write(made, "create")
+    asked = question(by=("user", "day"), period="2026-10-25..2026-11-03")
+    found = answered(asked, lake)
+    assert isinstance(found, Answer)
+    by_hand: dict[tuple[object, object], list[float]] = {}
+    for document in made:
+        day = str(document["local.day"])
+        if "2026-10-25" <= day <= "2026-11-03":
+            key = (document.get("user.name"), day)
+            by_hand.setdefault(key, []).append(float(document.get("core_seconds", 0)))  # type: ignore[arg-type]
+    lake.close()
+    expected = {key: math.fsum(values) / 3600 for key, values in by_hand.items()}
+    got = {(row["user"], row["day"]): row["core_hours_used"] or 0.0 for row in found.rows}
+    assert expected.keys() == got.keys()
+    assert all(math.isclose(expected[key], got[key], rel_tol=1e-9) for key in got)  # type: ignore[arg-type]

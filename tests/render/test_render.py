@@ -1,0 +1,134 @@
+"""
+What is printed steers no terminal, starts no formula, breaks no line, and fits.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from leadline.render import Column, Table, bar, duration, number, render, safe_cell, safe_text
+from leadline.render.text import sparkline, width_of
+
+COLUMNS = (
+    Column("program", "Program"),
+    Column("hours", "core hours", "hours", bars=True),
+    Column("memory", "mean memory", "bytes"),
+)
+TABLE = Table(
+    COLUMNS,
+    (
+        {"program": "=cmd|' /C calc'!A0", "hours": 1234.5, "memory": None},
+        {"program": None, "hours": 0.25, "memory": 3 * 2**30},
+        {"program": "\x1b[2Jevil\nname", "hours": 12.0, "memory": 2**20},
+    ),
+    ({}, {"program": "unmatched"}, {}),
+    ({"program": "total", "hours": 1246.75, "memory": None},),
+)
+
+
+@given(st.text())
+def test_safe_text_is_printable(text: str) -> None:
+    """
+    Nothing that steers a terminal or breaks a line is left.
+    """
+    shown = safe_text(text)
+    assert not any(ord(char) < 32 or 127 <= ord(char) < 160 for char in shown)
+    assert not set(shown) & set("\u202e\u200b\u2028\ufeff")
+    shown.encode()
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@x", "\tx"])
+def test_no_cell_is_a_formula(text: str) -> None:
+    """
+    What a spreadsheet would calculate is led by an apostrophe.
+    """
+    assert safe_cell(text).startswith("'")
+
+
+def test_csv_reads_back() -> None:
+    """
+    Raw figures under plain names; absence is empty; every row on its line.
+    """
+    rows = list(csv.DictReader(io.StringIO(render(TABLE, "csv"))))
+    assert ["'=cmd|' /C calc'!A0", "", "\\x1b[2Jevil\\nname"] == [r["program"] for r in rows]
+    assert ["1234.5", "0.25", "12.0"] == [row["hours"] for row in rows]
+    assert "" == rows[0]["memory"]
+
+
+def test_tsv_keeps_its_columns() -> None:
+    """
+    Tabs and line ends within values are escaped, so that every line has as many fields.
+    """
+    lines = render(TABLE, "tsv").splitlines()
+    assert {3} == {len(line.split("\t")) for line in lines}
+    assert 4 == len(lines)
+
+
+def test_table_for_people() -> None:
+    """
+    Numbers to the right with thousands apart, absence as –, labels for raw keys, a total below.
+    """
+    lines = render(TABLE, "table", width=80).splitlines()
+    assert "Program" == lines[0].split()[0]
+    assert "core hours" in lines[0]
+    assert "mean memory [GiB]" in lines[0]
+    assert "1,234" in lines[1]
+    assert "–" in lines[1]
+    assert "unmatched" in lines[2]
+    assert lines[-1].startswith("total")
+    assert "\x1b" not in "".join(lines)
+
+
+@pytest.mark.parametrize("width", [24, 40, 80, 200])
+def test_table_fits(width: int) -> None:
+    """
+    No line is wider than the terminal.
+    """
+    assert all(width_of(line) <= width for line in render(TABLE, "table", width=width).splitlines())
+
+
+def test_markdown_stays_a_table() -> None:
+    """
+    A pipe within a name does not open a column.
+    """
+    lines = render(TABLE, "markdown").splitlines()
+    assert "| --- | ---: | ---: |" == lines[1]
+    assert all(4 == line.replace("\\|", "").count("|") for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "text"),
+    [
+        (None, "hours", "–"),
+        (0.0, "hours", "0.0"),
+        (3.14, "hours", "3.1"),
+        (9.97, "hours", "10"),
+        (41230.4, "hours", "41,230"),
+        (0.001, "hours", "0.001"),
+        (2**30, "bytes", "1.0"),
+        (1203, "", "1,203"),
+        (34.66, "percent", "34.7"),
+        (187800, "seconds", "2 d 04:10"),
+    ],
+)
+def test_numbers(value: float | None, unit: str, text: str) -> None:
+    """
+    Below 10 one decimal, above whole; durations as days and clock; absence is no 0.
+    """
+    assert text == number(value, unit)
+
+
+def test_durations_and_bars() -> None:
+    """
+    Seconds below a minute stay seconds; bars draw eighths; sparklines leave gaps.
+    """
+    assert "59 s" == duration(59)
+    assert "01:00" == duration(3600)
+    assert "██▌" == bar(0.5, 5)
+    assert "" == bar(None, 5)
+    assert "▁ █" == sparkline([0, None, 9])
