@@ -12,10 +12,11 @@ from operator import itemgetter
 
 from enrich.cache import Cache
 from enrich.settings import EnrichSettings
-from enrich.step import Context, Step, Whole
+from enrich.step import Context, Step, StepModule, Whole
 from enrich.steps import BUILT_IN
 from leadline.errors import FormatError, SettingsError
 from leadline.formats import DATASETS, Document
+from leadline.settings.plugins import plugged
 
 Apply = Callable[[Document], None]
 Values = tuple[object, ...]
@@ -135,10 +136,11 @@ def _concerns(part: Group | Whole, dataset: str) -> bool:
 
 def build_chain(context: Context, settings: EnrichSettings | None = None) -> Chain:
     settings = settings or EnrichSettings()
-    names = settings.steps or tuple(BUILT_IN)
+    steps: dict[str, StepModule] = {**BUILT_IN, **plugged("steps")}
+    names = settings.steps or tuple(steps)
     for name in names:
-        if name not in BUILT_IN:
-            raise SettingsError(f"enrich.steps: {name!r} is none of {', '.join(BUILT_IN)}")
+        if name not in steps:
+            raise SettingsError(f"enrich.steps: {name!r} is none of {', '.join(steps)}")
     if names[0] != "redact":
         raise SettingsError("enrich.steps: redact comes first, so that no secret is kept anywhere")
-    return Chain((BUILT_IN[name].build(context) for name in names), entries=settings.cache_entries)
+    return Chain((steps[name].build(context) for name in names), entries=settings.cache_entries)

@@ -30,6 +30,7 @@ from enrich.receiver import Receiver
 from enrich.seen import Seen
 from enrich.settings import EnrichSettings, WorkerSettings
 from enrich.step import Context
+from enrich.warm import warm
 from enrich.worker import Engine, WorkerSpool
 from leadline.errors import LeadlineError, SettingsError
 from leadline.settings.common import PathSettings
@@ -88,7 +89,7 @@ class Worker:
         self.engine = Engine(
             self.queue, delivery, self.counters, self.seen, setup.worker, self._stop
         )
-        self._thread = threading.Thread(target=self.engine.run, name="delivery", daemon=True)
+        self._thread = threading.Thread(target=self._run, name="delivery", daemon=True)
 
     def start(self) -> None:
         self._thread.start()
@@ -104,6 +105,13 @@ class Worker:
             self.engine.drain(DRAIN_SECONDS)
             self.store.close()
         self.queue.close()
+
+    def _run(self) -> None:
+        try:
+            warm(self.chain, self.store)
+        except (LeadlineError, OSError) as error:
+            self._setup.notice(f"jobs of the last days are not known: {error}")
+        self.engine.run()
 
     def healthy(self) -> bool:
         return self._thread.is_alive()

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
 
 from enrich.chain import Chain, build_chain
 from enrich.step import Context
+from enrich.steps.job_context import JobContext
 from enrich.steps.redact import Redact
+from enrich.warm import warm
 from leadline.formats.redact import REDACTED
+from leadline.store.memory import MemoryStore
 from tests.enrich.conftest import make_sample
 
 
@@ -117,3 +122,93 @@ def test_known_texts_are_not_looked_at_again() -> None:
     known = len(redact._clean)
     redact(make_sample(1))
     assert known == len(redact._clean) > 5
+
+
+def job_state(submit: str, **more: object) -> dict[str, object]:
+    return {
+        "@timestamp": submit,
+        "dataset": "job_state",
+        "cluster": "fox",
+        "job.local_id": "17",
+        "job.submit": submit,
+        **more,
+    }
+
+
+def test_sample_learns_its_project_from_the_scheduler(chain: Chain) -> None:
+    """
+    Nodes send only a number: run, project and partition come from the state that passed before.
+    """
+    chain.one(job_state("2026-03-28T00:00:00.000Z", project="ec12", partition="gpu"))
+    sample = chain.one(make_sample(**{"job.local_id": "17"}))
+    assert ("fox/17@1774656000", "ec12", "gpu") == (
+        sample["job.run"],
+        sample["project"],
+        sample["partition"],
+    )
+
+
+def test_sample_of_an_unknown_job_stays_as_it_is(chain: Chain) -> None:
+    """
+    Absent is unknown: nothing is made up, and what the sender knew is kept.
+    """
+    sample = chain.one(make_sample(project="ec1", **{"job.local_id": "18"}))
+    assert "ec1" == sample["project"]
+    assert "job.run" not in sample
+
+
+def test_sample_goes_to_the_run_of_its_time(chain: Chain) -> None:
+    """
+    A number used again: samples from before the second submit are of the first run.
+    """
+    chain.one(job_state("2021-01-01T00:00:00.000Z", project="old"))
+    chain.one(job_state("2026-01-01T00:00:00.000Z", project="new"))
+
+    def project(time: str) -> object:
+        fields = {"@timestamp": time, "job.local_id": "17"}
+        return chain.one(make_sample(**fields)).get("project")
+
+    assert ["old", "new", None] == [
+        project("2023-01-01T00:00:00.000Z"),
+        project("2026-02-01T00:00:00.000Z"),
+        project("2020-01-01T00:00:00.000Z"),
+    ]
+
+
+def test_later_states_may_say_less() -> None:
+    """
+    A state without the project does not take it away from the run.
+    """
+    context = JobContext()
+    run = {"job.id": "fox/17", "job.run": "fox/17@1", "@timestamp": "2026-01-01T00:00:00.000Z"}
+    context.learn({**run, "project": "ec12"})
+    context.learn({**run, "partition": "gpu"})
+    sample = make_sample(**{"job.id": "fox/17"})
+    context(sample)
+    assert ("ec12", "gpu") == (sample["project"], sample["partition"])
+
+
+def test_jobs_not_heard_of_are_forgotten_first() -> None:
+    """
+    Memory is bounded by the number of jobs.
+    """
+    context = JobContext(kept=2)
+    for number in (1, 2, 1, 3):
+        job = {"job.id": f"fox/{number}", "job.run": f"fox/{number}@1"}
+        context.learn({**job, "@timestamp": "2026-01-01T00:00:00.000Z"})
+    assert ["fox/1", "fox/3"] == sorted(context._jobs)
+
+
+def test_worker_knows_recent_jobs_after_a_start(context: Context) -> None:
+    """
+    What passed before a restart is read back from the store.
+    """
+    store = MemoryStore()
+    first = build_chain(context)
+    store.write([first.one(job_state("2026-03-28T00:00:00.000Z", **STATE))], "create")
+    again = build_chain(context)
+    assert 1 == warm(again, store, datetime(2026, 3, 29, tzinfo=UTC))
+    assert "ec12" == again.one(make_sample(**{"job.local_id": "17"}))["project"]
+
+
+STATE = {"project": "ec12", "state.name": "RUNNING", "state.hash": "x"}

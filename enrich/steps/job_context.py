@@ -1,0 +1,78 @@
+"""
+Step `job_context`: a sample's run, project and partition, learned from the scheduler's documents.
+
+Nodes know only the job's number. What job and job_state documents say passes here before it is
+stored, so nobody has to ask the scheduler on every node. A job not heard of yet leaves the sample
+as it is: what is absent is looked up again when the hour is closed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from enrich.step import Context
+from leadline.formats import Document
+
+TELLING = frozenset({"job", "job_state"})
+SAMPLED = frozenset({"process", "process_gpu", "node"})
+FIELDS = ("project", "partition")
+NEEDED = ("dataset", "job.id", "job.run", "job.submit", "@timestamp", *FIELDS)
+JOBS_KEPT = 200_000
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    submit: str  # no sample before it is of this run
+    fields: Document
+
+
+class JobContext:
+    name = "job_context"
+
+    def __init__(self, kept: int = JOBS_KEPT) -> None:
+        self._kept = kept
+        self._jobs: dict[str, tuple[Run, ...]] = {}  # the latest run of a job first
+
+    def __call__(self, document: Document) -> None:
+        dataset = document["dataset"]
+        if dataset in SAMPLED:
+            runs = self._jobs.get(document.get("job.id"))  # type: ignore[call-overload]
+            if runs is not None:
+                self._tell(document, runs)
+        elif dataset in TELLING:
+            self.learn(document)
+
+    def learn(self, document: Document) -> None:
+        job, run = document.get("job.id"), document.get("job.run")
+        if not isinstance(job, str) or not isinstance(run, str):
+            return
+        fields = {name: document[name] for name in FIELDS if name in document}
+        # What a later document leaves out is still true: a state may come without its project.
+        others = []
+        for known in self._jobs.pop(job, ()):
+            if known.fields["job.run"] == run:
+                fields = {**known.fields, **fields}
+            else:
+                others.append(known)
+        submit = str(document.get("job.submit", document["@timestamp"]))
+        runs = [Run(submit, {**fields, "job.run": run}), *others]
+        runs.sort(key=lambda one: one.submit, reverse=True)
+        self._jobs[job] = tuple(runs)
+        if len(self._jobs) > self._kept:
+            del self._jobs[next(iter(self._jobs))]  # the one not heard of for longest
+
+    def learn_all(self, documents: Iterable[Document]) -> None:
+        for document in documents:
+            self.learn(document)
+
+    def _tell(self, document: Document, runs: tuple[Run, ...]) -> None:
+        time = document["@timestamp"]
+        for run in runs:
+            if run.submit <= time:  # type: ignore[operator]
+                document.update(run.fields)
+                return
+
+
+def build(context: Context) -> JobContext:
+    return JobContext()
