@@ -312,6 +312,6 @@ def explain_failure(reason: str) -> StoreError:
     if "timed out" in reason.lower() or "timeout" in reason.lower():
         return StoreError(
             "OpenSearch did not answer this question in time: shorten the period or ask for fewer "
-            f"groups, or raise store.timeout ({reason[:200]})"
+            f"groups, or raise opensearch.timeout ({reason[:200]})"
         )
     return StoreError(f"OpenSearch refused the question: {reason}")
