@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, TypeVar, cast
 
 from flask import Flask, current_app
 
-from leadline.query import Answer, ask
+from leadline.formats.times import parse_time
+from leadline.query import Answer, ask, parse_period
 from leadline.query.question import Question
 from leadline.store.contract import Health, Store
 from leadline.store.plan import Aggregate, Function, Group, Plan, Row
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 MOST_KEPT = 512
+LONGEST = timedelta(minutes=2)  # that any answer is remembered
+WORTH = 1e-4  # a day without the last nine seconds is a day
 
 
 class Desk:
@@ -55,16 +58,33 @@ class Desk:
         """
         Now, in steps as long as answers are remembered: one page's questions share one now.
         """
+        return self._step(self.remember)
+
+    def _step(self, step: timedelta) -> datetime:
         moment = self.site.clock()
-        step = max(1, int(self.remember.total_seconds()))
-        return moment - timedelta(seconds=moment.timestamp() % step, microseconds=0)
+        return moment - timedelta(seconds=moment.timestamp() % max(1.0, step.total_seconds()))
 
     def ask(self, question: Question) -> Answer:
-        now = self.now
+        now = self._step(self._remembered(question))
         return self._once(
             ("ask", str(question), now),
             lambda: ask(question, self.open(), self.site.scope, now, zone=self.site.zone),
         )
+
+    def _remembered(self, question: Question) -> timedelta:
+        """
+        The longer the span of samples that are asked for, the longer its answer stays true.
+        """
+        period = parse_period(question.period, self.now, self.site.zone)
+        oldest = self.oldest()
+        if oldest is None:
+            return self.remember
+        span = self.now - max(oldest, period.start or oldest)
+        return max(self.remember, min(LONGEST, span * WORTH))
+
+    def oldest(self) -> datetime | None:
+        known = [health.oldest for health in self.health().datasets.values() if health.oldest]
+        return parse_time(min(known)) if known else None
 
     def plan(self, plan: Plan) -> list[Row]:
         return self._once(("plan", plan), lambda: self.open().ask(plan, self.site.scope))
@@ -81,12 +101,18 @@ class Desk:
         rows = self.plan(Plan("node", counted, by=(Group("cluster"),), start=start))
         return sorted(str(row["cluster"]) for row in rows if row["cluster"] is not None)
 
+    def _life(self, key: Hashable) -> timedelta:
+        """
+        Answers hold their own moment in the key, so an old one is never found again.
+        """
+        return LONGEST if _asked_of(key) else self.remember
+
     def _once(self, key: Hashable, work: Callable[[], T]) -> T:
         with self._lock:
             one = self._asked.setdefault(key, Lock())
         with one:
             kept = self._kept.get(key)
-            if kept is not None and self.site.clock() - kept[0] <= self.remember:
+            if kept is not None and self.site.clock() - kept[0] <= self._life(key):
                 return cast(T, kept[1])
             found = work()
             with self._lock:
@@ -96,6 +122,10 @@ class Desk:
                     gone, _ = self._kept.popitem(last=False)
                     self._asked.pop(gone, None)
             return found
+
+
+def _asked_of(key: Hashable) -> bool:
+    return isinstance(key, tuple) and key[0] == "ask"
 
 
 def desk_of(app: Flask) -> Desk:

@@ -14,7 +14,7 @@ class WebSettings:
     listen: str = "127.0.0.1:8470"
     threads: int = 8  # readers served at the same time
     prefix: str = ""  # path the pages live under behind a proxy: /leadline
-    remember: Duration = Duration(20)  # how long an answer may be shown again
+    remember: Duration = Duration(5)  # how long an answer may be shown again
     proxies: int = 0  # proxies in front whose X-Forwarded headers are believed
 
     def __post_init__(self) -> None:

@@ -57,7 +57,7 @@ def test_same_question_is_asked_once_for_some_seconds() -> None:
     desk, clock = desk_with(store)
     first = desk.ask(ASKED)
     count = store.asked
-    clock.now += timedelta(seconds=5)
+    clock.now += timedelta(seconds=2)
     assert desk.ask(ASKED) is first
     assert store.asked == count
     clock.now += timedelta(seconds=60)
