@@ -24,11 +24,12 @@ from enrich.app import create_app
 from enrich.chain import Chain, build_chain
 from enrich.counters import Counters
 from enrich.deadletters import DeadLetters
-from enrich.delivery import Delivery
+from enrich.delivery import Delivery, Sink
 from enrich.grants import Grants
 from enrich.receiver import Receiver
 from enrich.seen import Seen
 from enrich.settings import EnrichSettings, WorkerSettings
+from enrich.sinks import HttpSink
 from enrich.step import Context
 from enrich.warm import warm
 from enrich.worker import Engine, WorkerSpool
@@ -71,15 +72,17 @@ class Worker:
         self._problem = ""
         self._health: tuple[float, dict[str, object]] = (0.0, {})
         state = setup.paths.data / "worker"
-        self.grants = Grants(setup.context.clusters)
+        self.grants = Grants(setup.context.clusters, setup.worker.workers_token_file)
         self.chain: Chain = build_chain(setup.context, setup.enrich)
-        self.store = setup.open_store()
+        self.sink: Sink = (
+            HttpSink(setup.worker.forward) if setup.worker.forward.endpoint else setup.open_store()
+        )
         self.queue = WorkerSpool(setup.spool, setup.worker)
         self.seen = Seen(state / "hosts.json")
         self.counters = Counters(state / "counters.json", self.queue.reader.position)
         self.receiver = Receiver(self.queue, setup.context, setup.worker, self.seen)
         delivery = Delivery(
-            store=self.store,
+            store=self.sink,
             chain=self.chain,
             letters=DeadLetters(setup.paths.dead_letters),
             backoff=setup.worker.backoff,
@@ -103,12 +106,13 @@ class Worker:
         self._thread.join(DRAIN_SECONDS)
         if not self._thread.is_alive():
             self.engine.drain(DRAIN_SECONDS)
-            self.store.close()
+            self.sink.close()
         self.queue.close()
 
     def _run(self) -> None:
         try:
-            warm(self.chain, self.store)
+            if not self._setup.worker.forward.endpoint:
+                warm(self.chain, self._setup.open_store())
         except (LeadlineError, OSError) as error:
             self._setup.notice(f"jobs of the last days are not known: {error}")
         self.engine.run()
@@ -144,7 +148,7 @@ class Worker:
         when, health = self._health
         if time.monotonic() - when > HEALTH_SECONDS or not health:
             try:
-                health = asdict(self.store.health())
+                health = asdict(self.sink.health())
             except (LeadlineError, OSError) as error:
                 health = {"ok": False, "problems": [str(error)]}
             self._health = (time.monotonic(), health)
@@ -191,7 +195,9 @@ def serve(setup: Setup) -> None:
 def check(setup: Setup) -> None:
     host, _, port = setup.worker.listen.rpartition(":")
     host = host.strip("[]")
-    if Grants(setup.context.clusters).open and not _is_loopback(host):
+    if Grants(setup.context.clusters, setup.worker.workers_token_file).open and not _is_loopback(
+        host
+    ):
         raise SettingsError(
             f"worker.listen {setup.worker.listen}: no cluster has a token, so anybody could send;"
             " set clusters.NAME.token_file, or listen on 127.0.0.1"

@@ -8,6 +8,7 @@ import logging
 import random
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import orjson
 
@@ -18,7 +19,7 @@ from enrich.settings import BackoffSettings
 from leadline.errors import FormatError, LeadlineError, StoreError
 from leadline.formats import DATASETS, Document
 from leadline.formats.validate import read_line
-from leadline.store.contract import Mode, Outcome, Store
+from leadline.store.contract import Health, Mode, Outcome
 
 log = logging.getLogger("leadline.worker")
 
@@ -26,6 +27,18 @@ Wait = Callable[[float], bool]  # waits so many seconds; True when it is time to
 Notice = Callable[[str], None]
 
 REPLACED = frozenset(name for name, dataset in DATASETS.items() if dataset.replaces)
+
+
+class Sink(Protocol):
+    """
+    A store, or another worker: whatever says of each document what became of it.
+    """
+
+    def write(self, documents: Sequence[Document], mode: Mode) -> Outcome: ...
+
+    def health(self) -> Health: ...
+
+    def close(self) -> None: ...
 
 
 class StoppedError(LeadlineError):
@@ -40,7 +53,7 @@ class Delivery:
     `lines` do not come back before each of them is stored or a dead letter.
     """
 
-    store: Store
+    store: Sink
     chain: Chain
     letters: DeadLetters
     backoff: BackoffSettings

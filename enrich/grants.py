@@ -36,14 +36,20 @@ class Grants:
     Tokens, kept as digests: a wrong one costs the same time whatever is wrong with it.
     """
 
-    def __init__(self, clusters: Mapping[str, ClusterSettings]) -> None:
+    def __init__(
+        self, clusters: Mapping[str, ClusterSettings], workers: Path | None = None
+    ) -> None:
         self._by_digest: dict[bytes, Grant] = {}
+        if workers is not None:
+            for token, hosts in _file("worker.workers_token_file", workers, frozenset()):
+                self._by_digest[_digest(token)] = Grant(None, hosts)
         for name, settings in clusters.items():
             for token, hosts in _tokens(name, settings):
                 known = self._by_digest.setdefault(_digest(token), Grant(name, hosts))
                 if known.cluster != name:
+                    other = known.cluster or "another worker"
                     raise SettingsError(
-                        f"clusters.{name}: has the same token as {known.cluster}; make another one"
+                        f"clusters.{name}: has the same token as {other}; make another one"
                     )
 
     @property
@@ -77,7 +83,7 @@ def _tokens(name: str, settings: ClusterSettings) -> Iterator[tuple[str, frozens
     if settings.token:
         yield _checked(settings.token, f"clusters.{name}.token"), hosts
     if settings.token_file:
-        yield from _file(name, settings.token_file, hosts)
+        yield from _file(f"clusters.{name}.token_file", settings.token_file, hosts)
 
 
 def _file(name: str, path: Path, hosts: frozenset[str]) -> Iterator[tuple[str, frozenset[str]]]:
@@ -85,14 +91,14 @@ def _file(name: str, path: Path, hosts: frozenset[str]) -> Iterator[tuple[str, f
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "not UTF-8 text"
-        raise SettingsError(f"clusters.{name}.token_file {path}: {reason}") from None
+        raise SettingsError(f"{name} {path}: {reason}") from None
     found = [
         (number, line.split())
         for number, line in enumerate(lines, start=1)
         if line.strip() and not line.lstrip().startswith("#")
     ]
     if not found:
-        raise SettingsError(f"clusters.{name}.token_file {path}: holds no token; write one a line")
+        raise SettingsError(f"{name} {path}: holds no token; write one a line")
     for number, words in found:
         if len(words) > 2:
             raise SettingsError(f"{path} line {number}: write TOKEN, or TOKEN HOST")

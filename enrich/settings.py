@@ -7,6 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from enrich.sinks.http import ForwardSettings
 from leadline.settings import Duration, Size
 from leadline.spool import SpoolSettings
 
@@ -50,6 +51,8 @@ class WorkerSettings:
     certificate: Path | None = None  # serve https with it
     key: Path | None = None  # of the certificate
     client_ca: Path | None = None  # shippers must show a certificate signed by it
+    workers_token_file: Path | None = None  # tokens of workers that forward for any cluster
+    forward: ForwardSettings = field(default_factory=ForwardSettings)  # to the next worker
 
     def __post_init__(self) -> None:
         if self.bulk_max_size < 1 or self.worker < 1 or self.threads < 1:

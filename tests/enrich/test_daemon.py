@@ -183,6 +183,25 @@ def test_store_that_is_gone_keeps_documents_waiting(daemon: Daemon) -> None:
     assert BATCH == daemon.settle()["stored"]
 
 
+def test_worker_forwards_to_a_worker(tmp_path: Path) -> None:
+    """
+    A worker at the cluster's edge hands on what it took; the next one stores it.
+    """
+    for name in ("inner", "outer"):
+        (tmp_path / name).mkdir()
+    inner, outer = Daemon(tmp_path / "inner"), Daemon(tmp_path / "outer")
+    try:
+        inner.start()
+        outer.start("--set", f"worker.forward.endpoint=http://127.0.0.1:{inner.port}")
+        assert outer.send(0)
+        assert BATCH == outer.settle()["stored"]
+        assert BATCH == inner.settle()["stored"]
+        assert entities([0]) == set(inner.stored())
+    finally:
+        outer.close()
+        inner.close()
+
+
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
