@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from leadline.settings import Duration, Size
+from leadline.settings.plugins import plugged
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ class NetworkSettings:
 
 @dataclass(frozen=True)
 class DiskSettings:
-    exclude: tuple[str, ...] = ("loop.*", "ram.*", "zram.*", "sr.*", "fd.*")
+    exclude: tuple[str, ...] = ("loop.*", "ram.*", "zram.*", "sr.*", "fd.*", "dm-.*", "md.*")
 
 
 @dataclass(frozen=True)
@@ -119,5 +120,6 @@ class CollectSettings:
 
     def __post_init__(self) -> None:
         for name in self.collectors:
-            if name not in ALL_COLLECTORS:
-                raise ValueError(f"collector {name!r} is none of {', '.join(ALL_COLLECTORS)}")
+            known = (*ALL_COLLECTORS, *plugged("collectors"))
+            if name not in known:
+                raise ValueError(f"collector {name!r} is none of {', '.join(known)}")

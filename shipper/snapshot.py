@@ -13,10 +13,11 @@ from pathlib import Path
 
 from leadline.formats import SCHEMA_VERSION, Document
 from leadline.formats.times import from_epoch
+from leadline.settings.plugins import plugged
 from shipper.collectors import BUILT_IN
 from shipper.collectors.contract import Collector, CollectorModule, Gear, Tick, UnavailableError
 from shipper.counters import Counters, State
-from shipper.deadline import Deadline
+from shipper.deadline import Answer, Deadline
 from shipper.settings import CollectSettings
 from shipper.system import System
 from shipper.users import Users
@@ -58,7 +59,7 @@ class Snapshots:
         self.unavailable: dict[str, str] = {}
         self._collectors: dict[str, Deadline] = {}
         self.documents = self.failures = 0
-        for name, module in modules.items():
+        for name, module in {**modules, **plugged("collectors")}.items():
             if name not in settings.collectors:
                 continue
             try:
@@ -105,21 +106,41 @@ class Snapshots:
         self._looked_at = tick.uptime
         self._save(tick)
         common = self._common(tick)
+        self._give_cards(answers)
         node: Document = {"dataset": "node"}
         for name, (made, failure) in answers.items():
             for document in made:
                 if document["dataset"] == "node" and "job.local_id" not in document:
                     node.update(document)
-                else:
-                    document.update(common)
-                    self.documents += 1
-                    yield document
+                    continue
+                document.update(common)
+                if document["dataset"] == "event":
+                    document["@timestamp"] = common["sample.time"]
+                self.documents += 1
+                yield document
             if failure is not None:
                 self.failures += 1
                 self.documents += 1
-                yield {**notice(tick.host, name, failure), **common}
+                told = notice(tick.host, name, failure)
+                yield {**told, **common, "@timestamp": common["sample.time"]}
         self.documents += 1
         yield {**node, **own_cost, **common}
+
+    def _give_cards(self, answers: dict[str, Answer]) -> None:
+        """
+        Processes on cards, as the cards' collectors found them, meet the process collector.
+        """
+        process = self._collectors.get("process")
+        for name, (made, failure) in answers.items():
+            if not isinstance(made, list):
+                continue
+            on_cards = [d for d in made if d["dataset"] == "process_gpu"]
+            if on_cards:
+                others = [d for d in made if d["dataset"] != "process_gpu"]
+                if process is not None and not process.is_stuck:
+                    on_cards = process.collector.attach(on_cards)  # type: ignore[attr-defined]
+                    others += on_cards
+                answers[name] = others, failure
 
     def close(self) -> None:
         for deadline in self._collectors.values():

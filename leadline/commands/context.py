@@ -11,10 +11,12 @@ from typing import Concatenate, ParamSpec, TypeVar
 
 import click
 
-from leadline.commands.sections import schema
+from leadline.commands.sections import built_in, schema
 from leadline.errors import SettingsError
 from leadline.settings import Settings, load
 from leadline.settings.common import ClusterSettings, PathSettings, StoreSettings
+from leadline.settings.load import load_section
+from leadline.settings.plugins import PluginSettings, install
 from leadline.store import open_store
 from leadline.store.contract import Store
 
@@ -39,7 +41,10 @@ class Context:
 
     @cached_property
     def settings(self) -> Settings:
-        return load(schema(), file=self.config, overrides=self.overrides)
+        file, overrides = self.config, self.overrides
+        plugins = load_section("plugins", PluginSettings, file=file, overrides=overrides)
+        install(plugins, built_in)  # before all others, for they may name plug-ins
+        return load(schema(), file=file, overrides=overrides)
 
     @property
     def paths(self) -> PathSettings:

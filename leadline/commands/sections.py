@@ -6,9 +6,13 @@ To add one: declare its frozen dataclass in its own room, then its line here.
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from importlib import import_module
+
 from enrich.identity import IdentitySettings
 from enrich.settings import EnrichSettings, WorkerSettings
 from leadline.settings.common import COMMON_SECTIONS
+from leadline.settings.plugins import PluginSettings
 from leadline.store.opensearch.settings import OpenSearchSettings
 from leadline.web.settings import WebSettings
 from shipper.senders.settings import ShipSettings
@@ -23,6 +27,27 @@ def schema() -> dict[str, object]:
         "worker": WorkerSettings,
         "enrich": EnrichSettings,
         "identity": IdentitySettings,
+        "plugins": PluginSettings,
         "opensearch": OpenSearchSettings,
         "web": WebSettings,
     }
+
+
+def built_in(kind: str) -> Collection[str]:
+    """
+    The names no plug-in of a kind may take.
+    """
+    if kind not in BUILT_IN:
+        return ()
+    module, _, table = BUILT_IN[kind].partition(":")
+    names: Collection[str] = getattr(import_module(module), table)
+    return names
+
+
+# Where each kind of plug-in has its table of built-in ones.
+BUILT_IN = {
+    "steps": "enrich.steps:BUILT_IN",
+    "collectors": "shipper.collectors:BUILT_IN",
+    "sinks": "shipper.senders:SINKS",
+    "readers": "enrich.backfill.readers:FORMATS",
+}

@@ -58,6 +58,28 @@ def find_files(named: Path | None) -> list[Path]:
     return found + sorted((main.parent / "conf.d").glob("*.yaml"))
 
 
+def load_section(
+    name: str, kind: type[T], *, file: Path | None = None, overrides: Sequence[str] = ()
+) -> T:
+    """
+    One section alone, whatever the others hold: what must be known before the rest is checked.
+    """
+    tree = _merged(find_files(file), overrides)
+    made = build(kind, tree.get(name, Tree(Place("settings"), {})), name)
+    assert isinstance(made, kind)
+    return made
+
+
+def _merged(files: Sequence[Path], overrides: Sequence[str]) -> dict[str, Tree]:
+    tree = Tree(Place("settings"), {})
+    for path in files:
+        tree = merge(tree, read_file(path))
+    for text in overrides:
+        tree = merge(tree, read_override(text))
+    assert isinstance(tree.value, dict)
+    return tree.value
+
+
 def load(
     schema: Mapping[str, Any],
     *,
@@ -68,17 +90,10 @@ def load(
     Settings by SCHEMA (section name → dataclass, or dict[str, dataclass]).
     """
     files = find_files(file)
-    tree = Tree(Place("settings"), {})
-    for path in files:
-        tree = merge(tree, read_file(path))
-    for text in overrides:
-        tree = merge(tree, read_override(text))
-    assert isinstance(tree.value, dict)
-    for name, inner in tree.value.items():
+    tree = _merged(files, overrides)
+    for name, inner in tree.items():
         if name not in schema:
             raise SettingsError(f"{inner.place}: unknown section {name}{near(name, schema)}")
     nothing = Tree(Place("settings"), {})
-    sections = {
-        name: build(kind, tree.value.get(name, nothing), name) for name, kind in schema.items()
-    }
+    sections = {name: build(kind, tree.get(name, nothing), name) for name, kind in schema.items()}
     return Settings(sections, tuple(files))

@@ -10,6 +10,7 @@ from typing import Literal
 from urllib.parse import urlsplit
 
 from leadline.settings import Duration, Size
+from leadline.settings.plugins import plugged
 from leadline.spool import SpoolSettings
 
 
@@ -42,7 +43,7 @@ class ShipSettings:
     interval: Duration = Duration(60)  # time between samples
     jitter: Duration = Duration(0)  # spread the hosts' ticks over this window, by their names
     shutdown_timeout: Duration = Duration(5)  # at the end, go on sending for at most this long
-    sink: Literal["http", "file", "stdout"] = "http"
+    sink: str = "http"  # http, file, stdout, or a plug-in
     endpoints: tuple[str, ...] = ("http://127.0.0.1:8460",)  # workers; the next if one fails
     loadbalance: bool = False  # begin with an endpoint chosen by host name, not with the first
     token: str = ""  # what this host shows to the worker; better in a file
@@ -66,6 +67,9 @@ class ShipSettings:
             raise ValueError("bulk_max_size is below 1")
         if not 0 <= self.compression_level <= 9:
             raise ValueError("compression_level is not within 0 to 9")
+        known = ("http", "file", "stdout", *plugged("sinks"))
+        if self.sink not in known:
+            raise ValueError(f"sink {self.sink!r} is none of {', '.join(known)}")
         if self.sink == "http" and not self.endpoints:
             raise ValueError("endpoints is empty; write http://HOST:8460")
         if self.sink == "file" and self.path is None:
