@@ -6,7 +6,6 @@ was restarted, or runs once a minute from cron, goes on where it stopped.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
 from pathlib import Path
 
 import orjson
@@ -46,9 +45,8 @@ class Counters:
         change = self.delta(name, value)
         return None if change is None else int(change)
 
-    def forget(self, names: Iterable[str]) -> None:
-        for name in names:
-            self._before.pop(name, None)
+    def before(self, name: str) -> float | None:
+        return self._before.get(name)
 
     def values(self) -> dict[str, float]:
         return {**self._before, **self._now}

@@ -4,7 +4,12 @@ A process as it is followed from tick to tick: what cannot change, what did, and
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from shipper.jobs import Job
+
+if TYPE_CHECKING:
+    from shipper.gpushare import Share
 
 
 class Seen:
@@ -21,6 +26,7 @@ class Seen:
         "cpu_user",
         "document",
         "executable",
+        "gpu",
         "head",
         "idle",
         "io_descriptor",
@@ -90,6 +96,7 @@ class Seen:
         self.kernel = False
         self.job: Job | None = None
         self.container: str | None = None
+        self.gpu: Share | None = None
         self.stray: bool | None = None
         self.wanted = True
         self.kin = ""  # processes with the same are rolled up

@@ -130,17 +130,16 @@ class Snapshots:
         """
         Processes on cards, as the cards' collectors found them, meet the process collector.
         """
-        process = self._collectors.get("process")
+        on_cards: list[Document] = []
         for name, (made, failure) in answers.items():
-            if not isinstance(made, list):
-                continue
-            on_cards = [d for d in made if d["dataset"] == "process_gpu"]
-            if on_cards:
-                others = [d for d in made if d["dataset"] != "process_gpu"]
-                if process is not None and not process.is_stuck:
-                    on_cards = process.collector.attach(on_cards)  # type: ignore[attr-defined]
-                    others += on_cards
-                answers[name] = others, failure
+            if isinstance(made, list) and name != "process":
+                on_cards += [d for d in made if d["dataset"] == "process_gpu"]
+                answers[name] = [d for d in made if d["dataset"] != "process_gpu"], failure
+        process = self._collectors.get("process")
+        if process is not None and not process.is_stuck:
+            attach = getattr(process.collector, "attach", None)
+            if attach is not None:
+                answers["process_gpu"] = attach(on_cards), None
 
     def close(self) -> None:
         for deadline in self._collectors.values():

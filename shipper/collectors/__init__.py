@@ -2,18 +2,36 @@
 
 from __future__ import annotations
 
-from shipper.collectors import node, process
-from shipper.collectors.contract import (
-    Collector,
-    CollectorModule,
-    NoticeError,
-    Tick,
-    UnavailableError,
+from shipper.collectors import (
+    amd,
+    disk,
+    files,
+    filesystem,
+    intel,
+    interconnect,
+    modules,
+    network,
+    node,
+    nvidia,
+    process,
+    sensor,
 )
+from shipper.collectors.contract import Collector, CollectorModule, NoticeError, Tick
+from shipper.collectors.contract import UnavailableError as UnavailableError
 
 BUILT_IN: dict[str, CollectorModule] = {
     "process": process,
     "node": node,
+    "filesystem": filesystem,
+    "network": network,
+    "disk": disk,
+    "interconnect": interconnect,
+    "sensor": sensor,
+    "modules": modules,
+    "files": files,
+    "nvidia": nvidia,
+    "amd": amd,
+    "intel": intel,
 }
 
 __all__ = ["BUILT_IN", "Collector", "CollectorModule", "NoticeError", "Tick", "UnavailableError"]

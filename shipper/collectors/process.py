@@ -10,6 +10,7 @@ from typing import Protocol
 
 from leadline.formats import Document
 from leadline.formats.times import from_epoch
+from shipper import gpushare
 from shipper.collectors.contract import Collector, Gear, Tick
 from shipper.filters import Filter
 from shipper.identity import Identity
@@ -76,6 +77,12 @@ class ProcessCollector:
             yield document(process, interval)
         for group in groups:
             yield group_document(group, interval)
+
+    def attach(self, documents: list[Document]) -> list[Document]:
+        """
+        Documents of processes on cards, completed; before those of processes are made.
+        """
+        return gpushare.attach(self.table.seen, documents)
 
     def dump(self) -> object:
         used = {process.session for process in self.table.seen.values()}
@@ -147,6 +154,15 @@ def _fill(made: Document, process: Seen, interval: float | None) -> None:
             made[name] = value
         elif name in made:
             del made[name]
+    _fill_gpu(made, process.gpu, interval)
+
+
+def _fill_gpu(made: Document, share: gpushare.Share | None, interval: float | None) -> None:
+    if "gpu.count" in made:
+        for name in ("gpu.count", "gpu.memory.bytes", "gpu_seconds", "gpu_held_seconds"):
+            made.pop(name, None)
+    if share is not None:
+        made.update(share.fields(interval))
 
 
 def group_document(group: list[Seen], interval: float | None) -> Document:
@@ -178,6 +194,7 @@ def group_document(group: list[Seen], interval: float | None) -> Document:
     if first.io_read is not None:
         made["io.read.bytes"] = sum(process.io_read or 0 for process in group)
         made["io.write.bytes"] = sum(process.io_write or 0 for process in group)
+    _fill_gpu(made, gpushare.together(group), interval)
     return made
 
 
