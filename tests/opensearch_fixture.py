@@ -36,6 +36,7 @@ def opensearch(request: pytest.FixtureRequest) -> Iterator[str]:
     node.stop()
     if request.session.testsfailed > failed_before:
         print(f"logs of the OpenSearch node: {node.log.parent}", file=sys.stderr)
+        shutil.rmtree(node.folder / "data", ignore_errors=True)
     else:
         shutil.rmtree(node.folder, ignore_errors=True)
 
