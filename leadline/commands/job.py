@@ -1,0 +1,103 @@
+"""`leadline job`: what happened with a job."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import asdict
+from datetime import UTC, datetime
+
+import click
+import orjson
+
+from leadline.commands.context import Context, with_context
+from leadline.errors import QuestionError
+from leadline.formats.times import from_epoch
+from leadline.render import Column, Table, render
+from leadline.reports.advice import advise
+from leadline.reports.job import JobView, job_view
+from leadline.reports.job_text import summary
+from leadline.store.scope import EVERYTHING
+
+FORMS = ("table", "json", "csv", "tsv")
+
+
+@click.command()
+@click.argument("job_ids", metavar="JOB…", nargs=-1, required=True)
+@click.option("--run", metavar="RUN", help="One run of an id that was used again.")
+@click.option("--format", "form", type=click.Choice(FORMS), default="table", show_default=True)
+@with_context
+def job(context: Context, job_ids: tuple[str, ...], run: str | None, form: str) -> None:
+    """
+    What happened with a JOB: asked, used, over time, and advice for the next one.
+
+    CSV and TSV are its use over time. Several jobs are shown one after the other. Running jobs are
+    told as far as they are.
+
+    \b
+    Examples:
+        leadline job fox/1234567
+        leadline --cluster fox job 1234567 --format csv
+    """
+    now = datetime.now(UTC)
+    views = [
+        job_view(context.store, EVERYTHING, qualified(context, name), now, run=run)
+        for name in job_ids
+    ]
+    if form == "json":
+        told = [as_json(view) for view in views]
+        whole = told[0] if len(told) == 1 else told
+        click.echo(orjson.dumps(whole, option=orjson.OPT_INDENT_2).decode())
+        return
+    width = shutil.get_terminal_size((100, 24)).columns
+    for place, view in enumerate(views):
+        if form == "table":
+            click.echo(("\n\n" if place else "") + summary(view, advise(view), width))
+        else:
+            click.echo(render(profile_table(view), form))
+
+
+def qualified(context: Context, name: str) -> str:
+    """
+    fox/1234567; a bare number is of the cluster named, or of the only one there is.
+    """
+    if "/" in name:
+        return name
+    cluster = context.cluster or (
+        next(iter(context.clusters)) if len(context.clusters) == 1 else ""
+    )
+    if not cluster:
+        raise QuestionError(f"job {name}: of which cluster? Write fox/{name}, or --cluster fox")
+    return f"{cluster}/{name}"
+
+
+def as_json(view: JobView) -> dict[str, object]:
+    return {**asdict(view), "advice": [asdict(known) for known in advise(view)]}
+
+
+def profile_table(view: JobView) -> Table:
+    """
+    One row per interval of the job; what was not measured stays empty.
+    """
+    seen = view.profile
+    columns = [
+        Column("job", "job"),
+        Column("time", "time"),
+        Column("cores", "cores", "hours"),
+        Column("memory_bytes", "memory", "bytes"),
+        Column("gpus", "GPUs", "hours"),
+        Column("io_bytes_per_second", "I/O", "bytes"),
+    ]
+    assert seen.start is not None or not seen.memory
+    begin = seen.start.timestamp() if seen.start else 0.0
+    rows = tuple(
+        {
+            "job": view.job,
+            "time": from_epoch(begin + tick * seen.interval),
+            "cores": seen.cores[tick],
+            "memory_bytes": seen.memory[tick],
+            "gpus": seen.gpus[tick],
+            "io_bytes_per_second": seen.io[tick],
+        }
+        for tick in range(len(seen.memory))
+    )
+    return Table(tuple(columns), rows)

@@ -1,0 +1,136 @@
+"""
+Plain advice on a job: what to ask for next time, as a command, and never without a measurement.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+from leadline.render import number
+from leadline.reports.job import JobView
+
+Severity = Literal["note", "red"]
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """
+    Shares of what was asked; below `red` something is wrong, below `note` it could be better.
+    """
+
+    gpu_red: float = 0.15
+    gpu_note: float = 0.25
+    cpu_red: float = 0.65
+    cpu_note: float = 0.80
+    memory_note: float = 0.70
+    time_red: float = 0.10
+    time_note: float = 0.60
+    shortest: float = 300.0  # seconds: a shorter run tells nothing
+    head_room: float = 1.2  # suggested over the peak
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    severity: Severity
+    about: str  # cpu, gpu, memory or time
+    text: str
+    remedy: str  # a scheduler option, or empty
+
+
+DEFAULT = Thresholds()
+
+
+def advise(view: JobView, limits: Thresholds = DEFAULT) -> list[Advice]:
+    if view.wall is None or view.wall < limits.shortest:
+        return []
+    if not view.record and view.profile.watched < limits.shortest:
+        return []
+    found = [*_gpu(view, limits), *_cpu(view, limits), *_memory(view, limits), *_time(view, limits)]
+    return sorted(found, key=lambda advice: advice.severity != "red")
+
+
+def _gpu(view: JobView, limits: Thresholds) -> list[Advice]:
+    asked = view.gpu.asked
+    if not asked or view.gpu.share is None or view.gpu.peak is None:
+        return []
+    if view.profile.watched < limits.shortest:
+        return []
+    used = int(view.gpu.peak)
+    hours = (asked - used) * (view.wall or 0) / 3600
+    if used == 0:
+        freed = number(hours, "hours")
+        text = f"No GPU was used: a job without GPUs would have freed {freed} GPU hours."
+        return [Advice("red", "gpu", text, "leave --gpus out")]
+    found = []
+    if used < asked:
+        idle = f"{asked - used:.0f} of {asked:.0f} GPUs were never used"
+        text = f"{idle}: asking for fewer would have freed {number(hours, 'hours')} GPU hours."
+        found.append(Advice("red", "gpu", text, f"--gpus={used}"))
+    busy = (view.gpu.mean or 0) / used
+    if busy < limits.gpu_note:
+        severity: Severity = "red" if busy <= limits.gpu_red else "note"
+        text = (
+            f"The GPUs used were busy {100 * busy:.0f} % of the time; often data comes too slowly."
+        )
+        found.append(Advice(severity, "gpu", text, ""))
+    return found
+
+
+def _cpu(view: JobView, limits: Thresholds) -> list[Advice]:
+    asked, share = view.cpu.asked, view.cpu.share
+    if not asked or share is None or share > limits.cpu_note or asked <= 1 or view.gpu.asked:
+        return []
+    severity: Severity = "red" if share < limits.cpu_red else "note"
+    mean = view.cpu.mean or 0.0
+    peak = view.cpu.peak
+    if peak is not None and peak < 1.5:
+        text = f"One core of {asked:.0f} was used: the program ran serially."
+        return [Advice("red", "cpu", text, "--ntasks=1 --cpus-per-task=1")]
+    text = (
+        f"{number(mean, 'hours')} of {asked:.0f} cores were busy on average ({100 * share:.0f} %)."
+    )
+    remedy = ""
+    if peak is not None and math.ceil(peak) < asked:
+        remedy = f"{math.ceil(peak)} cores would have sufficed"
+    return [Advice(severity, "cpu", text, remedy)]
+
+
+def _memory(view: JobView, limits: Thresholds) -> list[Advice]:
+    asked, peak, share = view.memory.asked, view.memory.peak, view.memory.share
+    if asked is None or peak is None or share is None or share >= limits.memory_note:
+        return []
+    if view.running:
+        return []
+    wanted = max(1, math.ceil(peak * limits.head_room / 2**30))
+    if wanted * 2**30 >= asked:
+        return []
+    text = f"{number(peak, 'bytes')} of {number(asked, 'bytes')} GiB were used at peak."
+    return [Advice("note", "memory", text, _less_memory(view, limits))]
+
+
+def _less_memory(view: JobView, limits: Thresholds) -> str:
+    """
+    Slurm asks memory per node: the node that held most decides.
+    """
+    count = view.record.get("job.node.count")
+    most = max((node.peak_memory or 0 for node in view.nodes), default=0)
+    if count == 1 or (not most and len(view.nodes) == 1):
+        most = view.memory.peak or most
+    if not most:
+        return ""
+    each = f" per node ({len(view.nodes)} nodes)" if len(view.nodes) > 1 else ""
+    return f"--mem={max(1, math.ceil(most * limits.head_room / 2**30))}G{each} leaves room"
+
+
+def _time(view: JobView, limits: Thresholds) -> list[Advice]:
+    share = view.time.share
+    if view.state != "COMPLETED" or share is None or share >= limits.time_note:
+        return []
+    severity: Severity = "red" if share <= limits.time_red else "note"
+    asked = number(view.time.asked, "seconds")
+    text = f"{number(view.wall, 'seconds')} of {asked} were needed."
+    minutes = math.ceil((view.wall or 0) * limits.head_room / 60)
+    remedy = f"--time={minutes // 60}:{minutes % 60:02d}:00 would have started sooner"
+    return [Advice(severity, "time", text, remedy)]
