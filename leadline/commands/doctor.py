@@ -91,7 +91,9 @@ def check_folders(context: Context) -> Iterator[Finding]:
     folder = context.paths.data
     existing = next(path for path in (folder, *folder.parents) if path.exists())
     if not existing.is_dir() or not os.access(existing, os.W_OK):
-        yield Finding("wrong", "data folder", f"{folder}: {existing} is no folder this user can write to")
+        yield Finding(
+            "wrong", "data folder", f"{folder}: {existing} is no folder this user can write to"
+        )
         return
     free = shutil.disk_usage(existing).free / 2**30
     yield Finding("ok" if free > 1 else "wrong", "data folder", f"{folder}, {free:.0f} GiB free")
