@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
+from dataclasses import replace
 from datetime import datetime, timedelta
 from threading import Lock
 from typing import TYPE_CHECKING, TypeVar, cast
@@ -16,9 +17,10 @@ from typing import TYPE_CHECKING, TypeVar, cast
 from flask import Flask, current_app
 
 from leadline.formats.times import parse_time
-from leadline.query import Answer, ask, parse_period
+from leadline.query import Answer, ask, dimension, parse_period
+from leadline.query.compile import conditions_of
 from leadline.query.question import Question
-from leadline.store.contract import Health, Store
+from leadline.store.contract import Found, Health, Store
 from leadline.store.plan import Aggregate, Function, Group, Plan, Row
 
 if TYPE_CHECKING:
@@ -89,6 +91,35 @@ class Desk:
     def plan(self, plan: Plan) -> list[Row]:
         return self._once(("plan", plan), lambda: self.open().ask(plan, self.site.scope))
 
+    def search(self, words: str, asked: Question, limit: int) -> Found:
+        """
+        Command lines that hold WORDS, among those the question's filters and period leave.
+        """
+        period = parse_period(asked.period, self.now, self.site.zone)
+        plan = Plan("process", (), start=period.start, end=period.end)
+        where = [
+            condition
+            for known in asked.where
+            for condition in conditions_of(
+                replace(known, dimension=dimension(known.dimension).name),
+                plan,
+                self.open(),
+                self.site.scope,
+            )
+        ]
+        key = ("search", words, str(asked), limit, period.start, period.end)
+        return self._once(
+            key,
+            lambda: self.open().search(
+                words,
+                self.site.scope,
+                where=where,
+                start=period.start,
+                end=period.end,
+                limit=limit,
+            ),
+        )
+
     def health(self) -> Health:
         return self._once(("health",), lambda: self.open().health())
 
@@ -114,7 +145,11 @@ class Desk:
             kept = self._kept.get(key)
             if kept is not None and self.site.clock() - kept[0] <= self._life(key):
                 return cast(T, kept[1])
-            found = work()
+            try:
+                found = work()
+            except BaseException:
+                self._asked.pop(key, None)  # a question that fails is not kept, nor is its lock
+                raise
             with self._lock:
                 self._kept[key] = (self.site.clock(), found)
                 self._kept.move_to_end(key)

@@ -27,6 +27,8 @@ def title(answer: Answer, measures: Sequence[Measure]) -> str:
     """
     asked = answer.question
     words = " and ".join(measure.title for measure in measures)
+    if len(measures) > 2:
+        words = f"{measures[0].title} and more"
     words = words[0].upper() + words[1:]
     if asked.by:
         words += " by " + " and ".join(dimension(name).title.lower() for name in asked.by)

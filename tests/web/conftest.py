@@ -42,6 +42,8 @@ def process(moment: datetime, number: int, **more: object) -> dict[str, object]:
     program = PROGRAMS[number % len(PROGRAMS)]
     if program:
         document["program.name"] = program
+    if program == "GROMACS":
+        document["process.command_line"] = "gmx mdrun -deffnm <b>water</b>"
     return document | more
 
 

@@ -87,7 +87,18 @@ def test_hostile_name_stays_text(page: Page, address: str) -> None:
     assert HOSTILE in page.inner_text("h1").replace("…", "")
 
 
-@pytest.mark.parametrize("path", ["/", "/usage?by=user", "/usage?by=program&and=host", "/nowhere"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/",
+        "/usage?by=program&and=host",
+        "/users",
+        "/nodes",
+        "/search?words=gmx",
+        "/data",
+        "/nowhere",
+    ],
+)
 def test_nothing_wider_than_a_phone(browser: Browser, address: str, path: str) -> None:
     """
     At 320 pixels the page does not scroll sideways; wide tables and charts scroll by themselves.

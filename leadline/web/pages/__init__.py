@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from flask import Flask
 
-from leadline.web.pages import api, overview, usage
+from leadline.web.pages import api, data, nodes, overview, search, usage
 
-NAVIGATION = (("overview", "Overview"), ("usage", "Usage"))
+NAVIGATION = (
+    ("overview", "Overview"),
+    ("usage", "Usage"),
+    ("programs", "Programs"),
+    ("users", "Users"),
+    ("nodes", "Nodes"),
+    ("search", "Search"),
+    ("data", "Data"),
+)
 
 
 def add_pages(app: Flask) -> None:
@@ -14,5 +22,10 @@ def add_pages(app: Flask) -> None:
     app.add_url_rule("/usage", "usage", usage.show)
     app.add_url_rule("/usage.svg", "usage_svg", usage.as_svg)
     app.add_url_rule("/usage.png", "usage_png", usage.as_png)
+    app.add_url_rule("/programs", "programs", usage.programs)
+    app.add_url_rule("/users", "users", usage.users)
+    app.add_url_rule("/nodes", "nodes", nodes.show)
+    app.add_url_rule("/search", "search", search.show)
+    app.add_url_rule("/data", "data", data.show)
     app.add_url_rule("/api/v1/usage", "api_usage", api.usage)
     app.add_url_rule("/healthz", "healthz", api.healthz)

@@ -25,7 +25,7 @@ from leadline.web.words import ago, number
 MEASURE = "core_hours_used"
 DIMENSIONS = (("program", "programs"), ("user", "users"), ("host", "nodes"))
 HOUR = timedelta(hours=1)
-QUIET = timedelta(hours=2)  # without samples for so long, "now" is not now
+QUIET = HOUR  # without samples for so long, "now" is not now
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,9 @@ from leadline.web.picture import over_time, picture
 from leadline.web.sentences import clusters, compared, short, sureness, title, told
 from leadline.web.tables import Table, build, known_dimensions
 
+# What the pages of programs and users tell of each.
+SUMMARY = ("core_hours_used", "users", "jobs_sampled", "gpu_hours_busy", "memory_mean")
+
 # Offered in the list of periods; anything a period may say can be typed.
 PERIODS = (
     "last hour",
@@ -80,7 +83,21 @@ class Page:
 
 
 def show() -> str:
-    asked = read(request.args)
+    return page_of(read(request.args))
+
+
+def programs() -> str:
+    """
+    The programs of the last month, with who runs them.
+    """
+    return page_of(Question(SUMMARY, ("program",), top=20))
+
+
+def users() -> str:
+    return page_of(Question((SUMMARY[0], "programs", *SUMMARY[2:]), ("user",), top=20))
+
+
+def page_of(asked: Question) -> str:
     answer = desk().ask(asked)
     measures = [measure(name) for name in answer.question.measures]
     page = Page(

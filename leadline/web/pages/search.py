@@ -1,0 +1,92 @@
+"""
+The search page: distinct command lines by their words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from flask import render_template, request
+
+from leadline.query import Question, parse_filters
+from leadline.store.contract import Hit
+from leadline.web.asking import desk
+from leadline.web.empty import newest_sample, nothing_yet
+from leadline.web.links import address
+from leadline.web.sentences import clusters
+from leadline.web.words import number
+
+LIMIT = 50
+LONGEST_LINE = 600
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    command: str
+    hours: str
+    samples: str
+    users: str
+    programs: str
+    program_link: str
+    last: str
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    title: str
+    clusters: str
+    words: str
+    where: str
+    period: str
+    lines: Sequence[Line] = ()
+    sentence: str = ""
+    empty: Sequence[str] = ()
+
+
+def show() -> str:
+    words = request.args.get("words", "").strip()[:500]
+    where = request.args.get("where", "").strip()
+    period = request.args.get("period", "").strip() or "last 30 days"
+    page = Page("Search command lines", clusters(), words, where, period)
+    if not words:
+        return render_template("search.html", page=page)
+    asked = Question(where=parse_filters(where), period=period)
+    found = desk().search(words, asked, LIMIT)
+    lines = [_line(hit, period) for hit in found.hits]
+    page = replace(
+        page,
+        title=f"Command lines with {words}",
+        lines=lines,
+        sentence=f"{number(found.total)} distinct command lines match"
+        + (f"; the first {len(lines)} are shown." if found.total > len(lines) else "."),
+        empty=() if lines else _why(period),
+    )
+    return render_template("search.html", page=page)
+
+
+def _why(period: str) -> list[str]:
+    if newest_sample() is None:
+        return nothing_yet()
+    return [
+        f"No command line of {period} holds these words.",
+        'Try fewer words, a beginning (train*) or another period; "two words" finds a phrase.',
+    ]
+
+
+def _line(hit: Hit, period: str) -> Line:
+    shown = hit.command_line[:LONGEST_LINE]
+    link = ""
+    if len(hit.programs) == 1:
+        quoted = hit.programs[0].replace("\\", "\\\\").replace('"', '\\"')
+        only = parse_filters(f'program="{quoted}"')
+        link = address(Question(by=("user",), where=only, period=period))
+    return Line(
+        command=shown + ("…" if len(hit.command_line) > LONGEST_LINE else ""),
+        hours=number(hit.core_hours, "hours"),
+        samples=number(hit.samples),
+        users=", ".join(hit.users[:5]) + (" …" if len(hit.users) > 5 else ""),
+        programs=", ".join(hit.programs[:3]) or "unmatched",
+        program_link=link,
+        last=f"{hit.last_seen[:10]} {hit.last_seen[11:16]}",
+    )
