@@ -104,7 +104,7 @@ class Snapshots:
         }
         own_cost = self._own_cost()
         self._looked_at = tick.uptime
-        self._save(tick)
+        self._save(tick, answers)
         common = self._common(tick)
         self._give_cards(answers)
         node: Document = {"dataset": "node"}
@@ -180,7 +180,7 @@ class Snapshots:
         if isinstance(kept, dict) and name in kept and hasattr(collector, "restore"):
             collector.restore(kept[name], self._looked_at)
 
-    def _save(self, tick: Tick) -> None:
+    def _save(self, tick: Tick, answers: dict[str, Answer]) -> None:
         if self._state.folder is None:
             return
         collectors = {
@@ -188,14 +188,16 @@ class Snapshots:
             for name, deadline in self._collectors.items()
             if hasattr(deadline.collector, "dump") and not deadline.is_stuck
         }
-        self._state.save(
-            tick.boot_id,
-            {
-                "uptime": tick.uptime,
-                "counters": self._counters.values(),
-                "collectors": collectors,
-            },
-        )
+        kept = {
+            "uptime": tick.uptime,
+            "counters": self._counters.values(),
+            "collectors": collectors,
+        }
+        try:
+            self._state.save(tick.boot_id, kept)
+        except OSError as error:
+            # Told and counted: the sample itself must go out.
+            answers["state"] = [], f"cannot keep counters: {error.strerror}: {error.filename}"
 
 
 def notice(host: str, collector: str, reason: str) -> Document:
