@@ -26,6 +26,7 @@ from enrich.counters import Counters
 from enrich.deadletters import DeadLetters
 from enrich.delivery import Delivery, Sink
 from enrich.grants import Grants
+from enrich.memory import calm_collector
 from enrich.receiver import Receiver
 from enrich.seen import Seen
 from enrich.settings import EnrichSettings, WorkerSettings
@@ -183,6 +184,7 @@ def serve(setup: Setup) -> None:
                 setup.notice(str(error))
                 sys.exit(CANNOT_LOAD)
             running.append(worker)
+            calm_collector()
             worker.start()
             longest = setup.worker.max_request
             return create_app(

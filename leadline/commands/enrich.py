@@ -15,6 +15,7 @@ from enrich.deadletters import DeadLetters
 from enrich.delivery import Delivery
 from enrich.identity import IdentitySettings, read_identities
 from enrich.ingest import Ingested, ingest
+from enrich.memory import calm_collector
 from enrich.rules import read_rules
 from enrich.settings import EnrichSettings, WorkerSettings
 from enrich.sources import find_sources
@@ -59,6 +60,7 @@ def enrich(context: Context, files: tuple[str, ...], listen: str | None) -> None
         notice=lambda text: click.echo(f"leadline: {text}", err=True),
         tries=FILE_TRIES,
     )
+    calm_collector()
     started = time.monotonic()
     done = ingest(delivery, sources, worker.bulk_max_size, Progress())
     _report(context, done, time.monotonic() - started)

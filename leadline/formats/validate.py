@@ -46,7 +46,10 @@ class Shape:
     strings: Values
     numbers: Values
     dates: tuple[str, ...]
-    slow: bool  # sets, days, signed numbers, labels: looked at one by one
+    sets: tuple[str, ...]
+    signed: tuple[str, ...]
+    long: tuple[tuple[str, int], ...]  # strings that may be longer than most, and how long
+    slow: bool  # days, labels, whole numbers written with a point: looked at one by one
 
 
 def read_line(line: bytes) -> Document:
@@ -92,16 +95,37 @@ def _values_hold(raw: Document, shape: Shape) -> bool:
     if "" in strings:
         return False
     # What is short enough together is so one by one.
-    if (
-        len("".join(strings)) > SHORT  # type: ignore[arg-type]
-        and max(map(len, strings)) > SHORT  # type: ignore[arg-type]
-    ):
+    if len("".join(strings)) > SHORT and not _lengths_hold(raw, shape, strings):  # type: ignore[arg-type]
+        return False
+    if shape.sets and not all(_is_set(raw[name]) for name in shape.sets):
+        return False
+    if shape.signed and not all(abs(raw[name]) <= LARGEST for name in shape.signed):  # type: ignore[arg-type]
         return False
     numbers = shape.numbers(raw)
     if not numbers:
         return True
     # What is not negative and small enough together is so one by one; NaN is in no order.
     return min(numbers) >= 0 and sum(numbers) <= LARGEST  # type: ignore[type-var, operator, arg-type]
+
+
+def _lengths_hold(raw: Document, shape: Shape, strings: tuple[object, ...]) -> bool:
+    too_long = sum(len(text) > SHORT for text in strings)  # type: ignore[arg-type]
+    explained = sum(SHORT < len(raw[name]) <= limit for name, limit in shape.long)  # type: ignore[arg-type]
+    return too_long == explained
+
+
+def _is_set(value: object) -> bool:
+    """
+    Whether VALUE is a set as it is kept: texts, none empty or too long, sorted, each once.
+    """
+    if not isinstance(value, list) or not 0 < len(value) <= SET_COUNT:
+        return False
+    last = ""
+    for item in value:
+        if type(item) is not str or item <= last or len(item) > SHORT:
+            return False
+        last = item
+    return True
 
 
 def _check_slowly(raw: Document, key: tuple[object, ...]) -> Document:
@@ -115,15 +139,17 @@ def _check_slowly(raw: Document, key: tuple[object, ...]) -> Document:
 def _shape(document: Document, fields: dict[str, Field]) -> Shape:
     strings = [n for n in document if fields[n].type in STRINGS]
     numbers = [n for n in document if fields[n].type in NUMBERS and not fields[n].signed]
-    plain = {*STRINGS, *NUMBERS, Type.DATE, Type.BOOLEAN}
+    plain = {*STRINGS, *NUMBERS, Type.DATE, Type.BOOLEAN, Type.SET}
     slow = any(
         fields[n].type not in plain
-        or fields[n].signed
         or (fields[n].type is Type.LONG and isinstance(document[n], float))
         for n in document
     )
     dates = tuple(n for n in document if fields[n].type is Type.DATE)
-    return Shape(_getter(strings), _getter(numbers), dates, slow)
+    sets = tuple(n for n in document if fields[n].type is Type.SET)
+    signed = tuple(n for n in document if fields[n].signed)
+    long = [(n, LONGEST[fields[n].type]) for n in strings if LONGEST[fields[n].type] > SHORT]
+    return Shape(_getter(strings), _getter(numbers), dates, sets, signed, tuple(long), slow)
 
 
 def _getter(names: list[str]) -> Values:
