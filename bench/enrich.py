@@ -22,6 +22,7 @@ from bench.report import Report, arguments
 from enrich.chain import Chain, build_chain
 from enrich.rules import Rules, read_rules
 from enrich.step import Context
+from enrich.steps import program, tags
 from leadline.formats.validate import read_line
 from leadline.simulate.catalogue import commands
 
@@ -76,6 +77,20 @@ def chain_pass(chain: Chain, lines: list[bytes]) -> None:
         dumps(one(read_line(line)))
 
 
+def names_only(rules: Rules) -> Callable[[list[bytes]], None]:
+    """
+    The peer's own work done our way: json in, program and tags, json out; no gate, no ids.
+    """
+    context = Context(rules=rules)
+    one = Chain([program.build(context), tags.build(context)]).one
+
+    def run(lines: list[bytes]) -> None:
+        for line in lines:
+            orjson.dumps(one(orjson.loads(line)))
+
+    return run
+
+
 def naive_loop(rules: Rules) -> Callable[[list[bytes]], None]:
     """
     400 of the rules, each compiled, asked one after the other when the cache does not know.
@@ -125,6 +140,8 @@ def main() -> None:
         chain = build_chain(Context(rules=rules))
         speed = per_second(partial(chain_pass, chain), share, count, rounds)
         report.add(f"docs_per_second_{share}", speed, "1/s", target)
+        named = per_second(names_only(rules), share, count, 5)
+        report.add(f"named_docs_per_second_{share}", named, "1/s")
         naive = naive_loop(rules)
         slow = count // 5 if share == 50 else count
         report.add(f"naive_docs_per_second_{share}", per_second(naive, share, slow, 3), "1/s")

@@ -102,13 +102,25 @@ class _Layer:
         return by_name or by_path
 
     def _first(self, target: str, text: str, level: Level) -> Hit | None:
+        ending = _script_ending(text) if target == "name" else ""
         for place in self._searchers[target].hits(text):
             rule = self._rules[target][place]
-            whole = target == "name" and text.endswith(SCRIPTS)
+            whole = bool(ending)
+            if whole and not rule.pattern.endswith(ending):
+                continue
             holds, version = rule.confirm(target, text, whole=whole)
             if holds:
                 return Hit(rule, target, level, version)
         return None
+
+
+def _script_ending(name: str) -> str:
+    """
+    `.py` and the like: a script called after a program is not that program.
+    """
+    if not name.endswith(SCRIPTS):
+        return ""
+    return "." + name.rpartition(".")[2]
 
 
 class Rules:

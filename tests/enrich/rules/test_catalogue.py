@@ -65,6 +65,17 @@ def test_what_people_write_themselves_stays_unnamed(shipped: Rules) -> None:
     """
     own = ["./a.out", "./main 3", "./solver -n 4", "./run", "./simulate.x", "mycode.exe in.dat"]
     own += ["./test_prog", "./heat2d 100", "mc_chain_v3", "./pipeline", "./gradient", "./model"]
+    own += ["./test", "./grad", "./flow", "./eddy", "./hmc", "./crystal_growth", "./md1_prod"]
+    own += [
+        "./ib_sim",
+        "./z_scan",
+        "./db_load",
+        "./gene_expression",
+        "./loop1",
+        "./vector",
+        "./mmchem",
+    ]
+    own += ["./evolution-1d", "./muscle3d_sim", "./converge-test", "./kernel", "./bench", "./opt"]
 
     named = {line: shipped.match(None, None, line).program for line in own}
 
@@ -75,8 +86,16 @@ def test_script_named_after_a_program_is_not_that_program(shipped: Rules) -> Non
     """
     `python gaussian.py` is Python, `bash vasp.sh` is Bash.
     """
-    asked = ("python gaussian.py", "bash vasp.sh", "python3 vasp_std.py", "Rscript star.R")
+    scripts = (
+        "gaussian vasp_std vasp6 orca5 gmx gmx_plot lmp_run e2e sander muscle5 phenix tough2-x"
+    )
+    named = {
+        f"{script}.{ending}": shipped.match(None, None, f"{runs} {script}.{ending}").program
+        for script in scripts.split()
+        for runs, ending in (("python3", "py"), ("bash", "sh"), ("Rscript", "R"))
+    }
+    endings = {"py": "Python", "sh": "Bash", "R": "R"}
 
-    assert ["Python", "Bash", "Python", "R"] == [
-        shipped.match(None, None, line).program for line in asked
-    ]
+    assert {file: endings[file.rpartition(".")[2]] for file in named} == named
+    assert "Bash" == shipped.match(None, None, "bash run_job.sh").program
+    assert "File tools" == shipped.match(None, None, "rm -rf .vscode-server phenix.py").program
