@@ -32,7 +32,7 @@ from enrich.seen import Seen
 from enrich.settings import EnrichSettings, WorkerSettings
 from enrich.sinks import HttpSink
 from enrich.step import Context
-from enrich.warm import warm
+from enrich.warm import warm_now
 from enrich.worker import Engine, WorkerSpool
 from leadline.errors import LeadlineError, SettingsError
 from leadline.settings.common import PathSettings
@@ -113,7 +113,7 @@ class Worker:
     def _run(self) -> None:
         try:
             if not self._setup.worker.forward.endpoint:
-                warm(self.chain, self._setup.open_store())
+                warm_now(self.chain, self._setup.open_store())
         except (LeadlineError, OSError) as error:
             self._setup.notice(f"jobs of the last days are not known: {error}")
         self.engine.run()

@@ -31,9 +31,11 @@ def load(paths: PathSettings, leadline: Sequence[str], say: Callable[[str], None
     fleet = ("--cluster", CLUSTER, "--nodes", str(NODES), "--days", str(DAYS), "--every", EVERY)
     run((*leadline, "simulate", "--out", str(folder), "--seed", "7", *fleet))
     simulated = time.monotonic()
-    files = sorted(str(path) for path in folder.glob("*.ndjson*"))
+    jobs = sorted(str(path) for path in folder.glob("0-jobs*"))
+    files = sorted({str(path) for path in folder.glob("*.ndjson*")} - set(jobs))
     say(f"demo: simulated in {simulated - started:.0f} s; taking it in …")
     hands = min(len(files), max(1, os.cpu_count() or 1), 4)
+    run((*leadline, "enrich", *jobs))  # first: samples learn their project from them
     run(*((*leadline, "enrich", *files[hand::hands]) for hand in range(hands)))
     mark.write_text(time.strftime("%Y-%m-%d %H:%M") + "\n")
     say(f"demo: taken in, {time.monotonic() - started:.0f} s in all; truth: {folder}/truth.json")

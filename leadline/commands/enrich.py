@@ -20,6 +20,7 @@ from enrich.rules import read_rules
 from enrich.settings import EnrichSettings, WorkerSettings
 from enrich.sources import find_sources
 from enrich.step import Context as StepContext
+from enrich.warm import warm_for
 from leadline.commands.context import Context, with_context
 from leadline.errors import SettingsError
 
@@ -61,6 +62,7 @@ def enrich(context: Context, files: tuple[str, ...], listen: str | None) -> None
         tries=FILE_TRIES,
     )
     calm_collector()
+    warm_for(chain, context.store, sources)
     started = time.monotonic()
     done = ingest(delivery, sources, worker.bulk_max_size, Progress())
     _report(context, done, time.monotonic() - started)

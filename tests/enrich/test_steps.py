@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
@@ -10,10 +11,10 @@ from enrich.chain import Chain, build_chain
 from enrich.step import Context
 from enrich.steps.job_context import JobContext
 from enrich.steps.redact import Redact
-from enrich.warm import warm
+from enrich.warm import warm, warm_for
 from leadline.formats.redact import REDACTED
 from leadline.store.memory import MemoryStore
-from tests.enrich.conftest import make_sample
+from tests.enrich.conftest import make_line, make_sample
 
 
 @pytest.mark.parametrize(
@@ -209,6 +210,20 @@ def test_worker_knows_recent_jobs_after_a_start(context: Context) -> None:
     again = build_chain(context)
     assert 1 == warm(again, store, datetime(2026, 3, 29, tzinfo=UTC))
     assert "ec12" == again.one(make_sample(**{"job.local_id": "17"}))["project"]
+
+
+def test_files_learn_from_jobs_stored_before(context: Context, tmp_path: Path) -> None:
+    """
+    Samples read from files after their jobs: the store tells what the scheduler said then.
+    """
+    store = MemoryStore()
+    first = build_chain(context)
+    store.write([first.one(job_state("2026-03-28T00:00:00.000Z", **STATE))], "create")
+    path = tmp_path / "samples.ndjson"
+    path.write_bytes(make_line(**{"job.local_id": "17"}))
+    assert 1 == warm_for(build_chain(context), store, [str(path)])
+    path.write_bytes(b"no document")
+    assert 0 == warm_for(build_chain(context), store, [str(path), "-"])
 
 
 STATE = {"project": "ec12", "state.name": "RUNNING", "state.hash": "x"}
