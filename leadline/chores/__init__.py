@@ -1,1 +1,3 @@
-"""Work that runs once however many workers there are."""
+"""
+What must be done once, however many workers there are: roll-ups, compaction, retention.
+"""

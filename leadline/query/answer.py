@@ -21,6 +21,7 @@ from leadline.query.measures import measure
 from leadline.query.periods import Period, parse_period
 from leadline.query.question import Question
 from leadline.query.ranking import Ranked, rank
+from leadline.query.rollups import complete_until
 from leadline.query.tables import (
     Asker,
     Key,
@@ -81,13 +82,15 @@ def ask(
     *,
     zone: ZoneInfo | None = None,
     named: Mapping[str, str] | None = None,
+    rolled: bool = True,
 ) -> Answer:
     """
-    Answer QUESTION as of NOW. ZONE counts the days; NAMED are the site's own periods.
+    Answer QUESTION as of NOW. ZONE counts the days; NAMED are the site's own periods; ROLLED
+    takes closed hours from hourly usage.
     """
     known = canonical(question)
     period = parse_period(known.period, now, zone or local_zone(), named)
-    asker = Asker(store, scope, period)
+    asker = Asker(store, scope, period, complete_until(store) if rolled else None)
     found = sources(known, period, store, scope)
     if known.bucket and any(m.running for source in found for m in source.measures):
         raise QuestionError("jobs_running is told over a whole period, not per time bucket")
@@ -119,7 +122,7 @@ def ask(
         provisional=period.end is None or period.end > now - timedelta(hours=1),
         multiple=multiple,
         notes=tuple(note for note in notes if note),
-        datasets=tuple(dict.fromkeys(source.plan.dataset for source in found)),
+        datasets=tuple(asker.answered),
     )
 
 

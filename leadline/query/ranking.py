@@ -127,9 +127,7 @@ def _rank_few(question: Question, dim: Dimension, source: Source, asker: Asker) 
     aggregates = tuple(a for a in source.plan.aggregates if a.name == part)
     assert question.top is not None
     group = dim.group_in(source.plan.dataset)
-    plan = replace(source.plan, aggregates=aggregates, by=(group,))
-    rows = asker.store.ask(plan, asker.scope)
-    table: Table = {(row[group.field],): {part: row[part]} for row in rows}  # type: ignore[dict-item]
+    table = asker.rows(replace(source.plan, aggregates=aggregates, by=(group,)))
     keys = ranked(question, [dim], source, table)
     shown = tuple(keys[: question.top])
     return Ranked(shown, max(0, len(keys) - len(shown)), limited=True)

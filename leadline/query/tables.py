@@ -14,6 +14,7 @@ from leadline.query.compile import Source
 from leadline.query.dimensions import Dimension, time_group
 from leadline.query.measure import JOINED, joined
 from leadline.query.periods import Period, first_of, midnight, move
+from leadline.query.rollups import pieces
 from leadline.store.contract import Store
 from leadline.store.plan import (
     Aggregate,
@@ -44,7 +45,9 @@ class Asker:
     store: Store
     scope: Scope
     period: Period
+    until: datetime | None = None  # hourly usage is complete before it
     seen: dict[tuple[object, ...], Table] = field(default_factory=dict)
+    answered: dict[str, None] = field(default_factory=dict)  # datasets that were asked
 
     def table(
         self,
@@ -61,6 +64,12 @@ class Asker:
             plan = replace(source.plan, where=(*source.plan.where, *where))
             self.seen[key] = self._ask(plan, by, bucket)
         return self.seen[key]
+
+    def rows(self, plan: Plan) -> Table:
+        """
+        Parts by the plan's own groups.
+        """
+        return self._rows(plan)
 
     def _ask(self, plan: Plan, by: Sequence[Dimension], bucket: str | None) -> Table:
         groups = tuple(known.group_in(plan.dataset) for known in by)
@@ -102,6 +111,23 @@ class Asker:
         return {key: join_parts(functions, several) for key, several in members.items()}
 
     def _rows(self, plan: Plan) -> Table:
+        """
+        Rows of raw samples, hourly usage or both, each document once.
+        """
+        cut = pieces(plan, self.until if self._whole_hours() else None)
+        plans = [*cut.raw, *([cut.usage] if cut.usage else [])]
+        tables = [self._plain(each) for each in plans]
+        if len(tables) == 1:
+            return tables[0]
+        functions = {a.name: a.function for a in plan.aggregates}
+        members: dict[Key, list[Parts]] = {}
+        for table in tables:
+            for key, parts in table.items():
+                members.setdefault(key, []).append(parts)
+        return {key: join_parts(functions, several) for key, several in members.items()}
+
+    def _plain(self, plan: Plan) -> Table:
+        self.answered[plan.dataset] = None
         names = [group.field for group in plan.by]
         found = self.store.ask(plan, self.scope)
         return {tuple(row[n] for n in names): _numbers(plan, row) for row in found}

@@ -1,0 +1,59 @@
+"""`leadline chores`: roll-ups and upkeep, done once however many do them."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from datetime import UTC, datetime
+
+import click
+
+from leadline.chores.run import CHORES, Work, do
+from leadline.commands.context import Context, with_context
+from leadline.errors import LeadlineError
+from leadline.settings.zones import cluster_zone
+
+PAUSE = 60.0
+
+
+@click.command()
+@click.option("--once", is_flag=True, help="Do each chore now, and end.")
+@click.option(
+    "--only", type=click.Choice([chore.name for chore in CHORES]), help="This chore alone."
+)
+@with_context
+def chores(context: Context, once: bool, only: str | None) -> None:
+    """
+    Roll samples up into hourly usage, merge small files; part of `leadline up`.
+
+    Runs until it is told to end. Any number may run beside each other: each turn is done by one.
+
+    \b
+    Examples:
+        leadline chores
+        leadline chores --once --only rollup
+    """
+    stop = threading.Event()
+    if not once:
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda *_: stop.set())
+    wanted = [chore for chore in CHORES if only in (None, chore.name)]
+    while True:
+        for chore in wanted:
+            work = Work(
+                context.store,
+                datetime.now(UTC),
+                lambda cluster: cluster_zone(context.clusters, cluster),
+            )
+            try:
+                said = do(chore, work, forced=once)
+            except LeadlineError as error:
+                if once:
+                    raise
+                said = f"{chore.name}: {error}"
+            if said:
+                click.echo(said)
+            if stop.is_set():
+                return
+        if once or stop.wait(PAUSE):
+            return

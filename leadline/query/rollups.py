@@ -1,0 +1,133 @@
+"""
+Which part of a question hourly usage can answer, and the plan that asks it there.
+
+Roll-ups leave a mark when a run of theirs is complete: whatever was taken in before it began is in
+`usage`. Hours that ended before the mark are answered from there, the rest from raw samples; the
+two are joined part by part, so nothing is counted twice and nothing is missed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+
+from leadline.formats import DATASETS
+from leadline.formats.times import parse_time
+from leadline.query.measure import JOINED
+from leadline.store.contract import Store
+from leadline.store.plan import Aggregate, Condition, Function, Op, Plan
+from leadline.store.scope import EVERYTHING
+
+RULE, OBJECT, NOBODY = "chore", "rollup", "-"
+LATE = timedelta(minutes=10)  # what a worker may still hold when a run begins
+HOUR = timedelta(hours=1)
+HELD = Condition("sample.count", Op.AT_LEAST, (1,))  # documents made void hold none
+
+SUMMED = {
+    "core_seconds": "core_seconds",
+    "core_seconds_user": "core_seconds_user",
+    "core_seconds_system": "core_seconds_system",
+    "gpu_seconds": "gpu_seconds",
+    "gpu_held_seconds": "gpu_held_seconds",
+    "io.read.bytes": "io.read.bytes",
+    "io.write.bytes": "io.write.bytes",
+    "memory.rss.bytes": "memory.rss.sum",
+    "process.count": "process.count",
+}
+GREATEST = {"memory.rss.bytes": "memory.rss.max", "gpu.memory.bytes": "gpu.memory.max"}
+COUNTED = {"": "sample.count", "memory.rss.bytes": "memory.rss.count"}
+ALONE = (Condition("process.count", Op.MISSING),)  # counted with process.count in usage
+
+
+@dataclass(frozen=True, slots=True)
+class Pieces:
+    """
+    One plan as several that hold each document once; `zero` parts are nothing in usage.
+    """
+
+    raw: tuple[Plan, ...]
+    usage: Plan | None = None
+
+
+def complete_until(store: Store) -> datetime | None:
+    """
+    The hour before which usage is complete; None when no roll-up has ever run to its end.
+    """
+    where = (
+        Condition("rule.name", Op.IN, (RULE,)),
+        Condition("event.object", Op.IN, (OBJECT,)),
+        Condition("event.end", Op.EXISTS),
+    )
+    begun = Aggregate("begun", Function.MAX, "event.start")
+    (row,) = store.ask(Plan("event", (begun,), where=where), EVERYTHING)
+    if row["begun"] is None:
+        return None
+    return hour_of(parse_time(str(row["begun"])) - LATE)
+
+
+def hour_of(moment: datetime) -> datetime:
+    return moment.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
+
+
+def pieces(plan: Plan, until: datetime | None) -> Pieces:
+    """
+    PLAN cut where usage takes over and where it ends.
+    """
+    if until is None or plan.dataset != "process" or plan.time != "@timestamp":
+        return Pieces((plan,))
+    usage = _on_usage(plan)
+    first = None if plan.start is None else _next_hour(plan.start)
+    last = until if plan.end is None else min(until, hour_of(plan.end))
+    if usage is None or (first is not None and first >= last):
+        return Pieces((plan,))
+    whole = first == plan.start and last == plan.end
+    if not whole and not all(a.function in JOINED for a in plan.aggregates):
+        return Pieces((plan,))
+    raw = []
+    if first != plan.start:
+        raw.append(replace(plan, end=first))
+    if last != plan.end:
+        raw.append(replace(plan, start=last))
+    return Pieces(tuple(raw), replace(usage, start=first, end=last))
+
+
+def _next_hour(moment: datetime) -> datetime:
+    begin = hour_of(moment)
+    return begin if begin == moment else begin + HOUR
+
+
+def _on_usage(plan: Plan) -> Plan | None:
+    """
+    The same question to usage; None when it does not keep what is asked.
+    """
+    known = DATASETS["usage"].by_name
+    fields = [group.field for group in plan.by] + [c.field for c in plan.where]
+    if not all(name in known for name in fields):
+        return None
+    aggregates = [_aggregate(known, a) for a in plan.aggregates]
+    if None in aggregates:
+        return None
+    return replace(
+        plan,
+        dataset="usage",
+        aggregates=tuple(a for a in aggregates if a is not None),
+        where=(*plan.where, HELD),
+    )
+
+
+def _aggregate(known: object, asked: Aggregate) -> Aggregate | None:
+    function, field = asked.function, asked.field
+    if asked.where == ALONE and function is Function.COUNT and not field:
+        # Never true of a usage document: 0, for process.count holds these already.
+        return replace(asked, where=(Condition("sample.count", Op.BELOW, (0,)),))
+    if asked.where:
+        return None
+    if function is Function.SUM and field in SUMMED:
+        return replace(asked, field=SUMMED[field])
+    if function is Function.MAX and field in GREATEST:
+        return replace(asked, field=GREATEST[field])
+    if function is Function.COUNT and field in COUNTED:
+        return replace(asked, function=Function.SUM, field=COUNTED[field])
+    if function is Function.DISTINCT and field in DATASETS["usage"].by_name:
+        return asked
+    return None

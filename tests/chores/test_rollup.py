@@ -1,0 +1,169 @@
+"""
+Hourly usage gives the figures raw samples give, whatever came late, twice or was renamed.
+"""
+
+from __future__ import annotations
+
+import random
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from leadline.chores.lease import take
+from leadline.chores.rollup import roll_up
+from leadline.chores.run import CHORES, Work, do
+from leadline.formats import Document
+from leadline.formats.times import format_time
+from leadline.query import Answer, ask, parse_question, question
+from leadline.query.rollups import complete_until
+from leadline.store.memory import MemoryStore
+from leadline.store.scope import EVERYTHING
+from tests.query.test_differential import documents, figures, questions
+
+ZONE = ZoneInfo("Europe/Oslo")
+NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
+ROLLUP = CHORES[0]
+
+
+def rolled(store: MemoryStore, now: datetime = NOW) -> str | None:
+    return do(ROLLUP, Work(store, now, lambda cluster: ZONE))
+
+
+def told(store: MemoryStore, text: str, *, rolled: bool = True) -> Answer:
+    return ask(parse_question(text), store, EVERYTHING, NOW, zone=ZONE, rolled=rolled)
+
+
+def made(count: int, seed: int = 1) -> list[Document]:
+    dice = random.Random(seed)
+    return [tidy(document, dice) for document in documents(dice, count)]
+
+
+def tidy(document: Document, dice: random.Random) -> Document:
+    """
+    As the worker's chain leaves it: what a program, a user, a run is, follows from its name.
+    """
+    found = {**document, "event.ingested": format_time(NOW - timedelta(days=1))}
+    if document["dataset"] != "process":
+        return found
+    for name in ("program.level1", "program.tags", "user.group", "project"):
+        found.pop(name, None)
+    if program := found.get("program.name"):
+        known = {"VASP": ("chemistry", ["licensed", "mpi"]), "GROMACS": ("biology", ["mpi"])}
+        level, tags = known.get(str(program), ("other", ["gpu"]))
+        found |= {"program.level1": level, "program.tags": tags, "program.rule": f"r:{program}"}
+    if user := found.get("user.name"):
+        found["user.group"] = "ml" if user == "alice" else "bio"
+        found |= {"user.id": f"u{user}"} if dice.random() < 0.8 else {}
+    if job := found.get("job.id"):
+        found |= {"job.run": f"{job}@1", "project": f"p{str(job)[-1]}"}
+    if dice.random() < 0.5:
+        found["command.shape"] = dice.choice(["a", "b"])
+    return found
+
+
+@pytest.fixture
+def store() -> MemoryStore:
+    store = MemoryStore()
+    store.write(made(300), "replace")
+    return store
+
+
+def test_answers_are_the_same(store: MemoryStore) -> None:
+    """
+    Random questions have the same answers from usage and open hours as from raw samples alone.
+    """
+    rolled(store)
+    dice = random.Random(5)
+    from_usage = 0
+    for _ in range(150):
+        asked = questions(dice)
+        try:
+            raw = ask(asked, store, EVERYTHING, NOW, zone=ZONE, rolled=False)
+        except Exception as error:
+            with pytest.raises(type(error)):
+                ask(asked, store, EVERYTHING, NOW, zone=ZONE)
+            continue
+        found = ask(asked, store, EVERYTHING, NOW, zone=ZONE)
+        from_usage += "usage" in found.datasets
+        assert figures(found) == figures(raw), str(asked)
+    assert from_usage > 5
+
+
+def test_edges_within_an_hour_come_from_raw(store: MemoryStore) -> None:
+    """
+    A period that begins within an hour is cut there, not at the hour.
+    """
+    rolled(store)
+    text = "core_hours_used, samples by user during 2026-10-21T10:17..2026-11-19T03:41"
+    found = told(store, text)
+    assert ("process", "usage") == tuple(sorted(found.datasets))
+    assert figures(found) == figures(told(store, text, rolled=False))
+
+
+def test_late_samples_make_their_hour_anew(store: MemoryStore) -> None:
+    """
+    A sample taken in after its hour was rolled up is in the answer after the next run.
+    """
+    rolled(store)
+    before = told(store, "samples during all").total["samples"]
+    late = {**made(1, seed=9)[0], "sample.uptime": 10**6, "event.ingested": format_time(NOW)}
+    store.write([late], "create")
+    rolled(store, NOW + timedelta(minutes=10))
+    assert (before or 0) + 1 == told(store, "samples during all").total["samples"]
+
+
+def test_twice_is_once(store: MemoryStore) -> None:
+    """
+    Rolling everything up again changes no figure.
+    """
+    roll_up(store, NOW, lambda cluster: ZONE)
+    first = {key: dict(value) for key, value in store.tables["usage"].items()}
+    roll_up(store, NOW, lambda cluster: ZONE)
+    assert first == store.tables["usage"]
+
+
+def test_what_is_not_made_again_is_void() -> None:
+    """
+    A command whose shape was told anew leaves nothing of the old one behind.
+    """
+    store = MemoryStore()
+    sample = {**made(30)[0], "command.shape": "old", "core_seconds": 3600.0}
+    store.write([sample], "replace")
+    roll_up(store, NOW, lambda cluster: ZONE)
+    store.tables["process"].clear()
+    store.write([{**sample, "command.shape": "new"}], "replace")
+    assert 1 == roll_up(store, NOW + timedelta(hours=1), lambda cluster: ZONE).void
+    rolled(store, NOW + timedelta(hours=2))
+    found = told(store, "core_hours_used by shape during all")
+    assert [{"shape": "new", "core_hours_used": 1.0}] == list(found.rows)
+
+
+def test_figures_outlive_raw_samples(store: MemoryStore) -> None:
+    """
+    When raw samples are gone, closed hours still tell what they told.
+    """
+    rolled(store)
+    before = figures(told(store, "core_hours_used, memory_mean by program per month during all"))
+    store.tables["process"].clear()
+    found = told(store, "core_hours_used, memory_mean by program per month during all")
+    assert before[:4] == figures(found)[:4]
+
+
+def test_a_turn_is_taken_once(store: MemoryStore) -> None:
+    """
+    Of two workers in one slot one does the chore; the next slot is free again.
+    """
+    assert rolled(store) is not None
+    assert rolled(store) is None
+    assert rolled(store, NOW + timedelta(minutes=10)) is not None
+
+
+def test_an_unfinished_run_is_no_mark(store: MemoryStore) -> None:
+    """
+    Whoever died in the middle of a run has not moved the mark: answers stay with raw samples.
+    """
+    assert take(store, "rollup", NOW)
+    assert complete_until(store) is None
+    asked = question(by=("user",), period="all")
+    assert ("process",) == ask(asked, store, EVERYTHING, NOW, zone=ZONE).datasets
