@@ -37,7 +37,7 @@ class QueueSettings:
 
 @dataclass(frozen=True)
 class WorkerSettings:
-    listen: str = "127.0.0.1:8460"
+    listen: str = "127.0.0.1:8460"  # address and port that shippers send to
     bulk_max_size: int = 20_000  # documents in one write to the store
     worker: int = 1  # batches under way to the store at once
     threads: int = 8  # requests served at once

@@ -44,11 +44,13 @@ class FilesystemSettings:
 
 @dataclass(frozen=True)
 class NetworkSettings:
+    # regular expressions of interfaces to leave out
     exclude: tuple[str, ...] = ("lo", "veth.*", "docker.*", "br-.*", "cali.*", "virbr.*")
 
 
 @dataclass(frozen=True)
 class DiskSettings:
+    # regular expressions of devices to leave out
     exclude: tuple[str, ...] = ("loop.*", "ram.*", "zram.*", "sr.*", "fd.*", "dm-.*", "md.*")
 
 
@@ -80,7 +82,24 @@ class RedactSettings:
     pseudonym_key: Path | None = None  # file with a key: users are sent as keyed pseudonyms
 
 
+@dataclass(frozen=True)
+class SlurmLiveSettings:
+    enabled: bool = False  # ask slurmctld from here; on one machine per cluster
+    source: Literal["auto", "pyslurm", "json", "text"] = "auto"  # how it is asked
+    every: Duration = Duration(60)  # time between two looks
+    timeout: Duration = Duration(8)  # all calls of one look together
+    slow: Duration = Duration(4)  # a look that takes longer makes the next one wait twice as long
+    back_off_max: Duration = Duration(600)  # but never longer than this
+    accounting: bool = True  # complete ended jobs from sacct, by their ids
+    accounting_batch: int = 200  # ids of one sacct call, one call a look
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.accounting_batch <= 1000:
+            raise ValueError("accounting_batch: 1 to 1000")
+
+
 ALL_COLLECTORS = (
+    "slurm",
     "process",
     "node",
     "filesystem",
@@ -115,6 +134,7 @@ class CollectSettings:
     disk: DiskSettings = field(default_factory=DiskSettings)
     files: FilesSettings = field(default_factory=FilesSettings)
     gpu: GpuSettings = field(default_factory=GpuSettings)
+    slurm_live: SlurmLiveSettings = field(default_factory=SlurmLiveSettings)
     stray: StraySettings = field(default_factory=StraySettings)
     redact: RedactSettings = field(default_factory=RedactSettings)
 

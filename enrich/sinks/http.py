@@ -31,9 +31,9 @@ LATER = {408, 425, 429}
 @dataclass(frozen=True)
 class ForwardSettings:
     endpoint: str = ""  # https://worker:8460; empty: deliver to the store
-    token_file: Path | None = None
+    token_file: Path | None = None  # holds the token shown to the next worker
     ca_file: Path | None = None  # the authority that signed the next worker's certificate
-    timeout: float = 60.0
+    timeout: float = 60.0  # seconds for an answer
 
     def __post_init__(self) -> None:
         parts = urlsplit(self.endpoint)

@@ -43,9 +43,9 @@ class PathSettings:
 @dataclass(frozen=True)
 class StoreSettings:
     address: str = ""  # lake:FOLDER or opensearch=https://…; empty: the lake in paths.data
-    username: str = ""
-    password_file: Path | None = None
-    api_key_file: Path | None = None
+    username: str = ""  # basic authentication, with password_file
+    password_file: Path | None = None  # holds the password and nothing else
+    api_key_file: Path | None = None  # holds an API key, instead of a user name
     ca_file: Path | None = None  # the authority that signed the store's certificate
     verify: bool = True  # check the store's certificate
 
@@ -54,7 +54,7 @@ class StoreSettings:
 class ClusterSettings:
     zone: str = ""  # IANA name, Europe/Oslo; empty: the zone of this machine
     token: str = ""  # what shippers of this cluster show; better in a file
-    token_file: Path | None = None
+    token_file: Path | None = None  # holds the token
     aliases: tuple[str, ...] = ()  # names it had, or is called by its scheduler
     hosts: tuple[str, ...] = ()  # hosts that may send for it; empty: any
 
@@ -74,15 +74,15 @@ class RetentionSettings:
     How long each family is kept from the end of its period; 0 keeps it for ever.
     """
 
-    process: Duration = Duration(90 * 86400)
-    node: Duration = Duration(90 * 86400)
-    gpu: Duration = Duration(90 * 86400)
-    state: Duration = Duration(365 * 86400)
-    event: Duration = Duration(365 * 86400)
-    usage: Duration = Duration(5 * 31557600)
-    capacity: Duration = Duration(5 * 31557600)
-    job: Duration = Duration(0)
-    slice: Duration = Duration(0)
+    process: Duration = Duration(90 * 86400)  # raw samples of processes
+    node: Duration = Duration(90 * 86400)  # raw samples of nodes and their parts
+    gpu: Duration = Duration(90 * 86400)  # raw samples of cards
+    state: Duration = Duration(365 * 86400)  # states of jobs and nodes
+    event: Duration = Duration(365 * 86400)  # alerts, findings, changes
+    usage: Duration = Duration(5 * 365 * 86400)  # hourly sums of use
+    capacity: Duration = Duration(5 * 365 * 86400)  # hourly capacity
+    job: Duration = Duration(0)  # runs of jobs
+    slice: Duration = Duration(0)  # runs by day
 
 
 COMMON_SECTIONS: dict[str, object] = {

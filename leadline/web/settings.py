@@ -11,7 +11,7 @@ from leadline.settings.typed import Duration
 
 @dataclass(frozen=True)
 class WebSettings:
-    listen: str = "127.0.0.1:8470"
+    listen: str = "127.0.0.1:8470"  # address and port of the pages
     threads: int = 8  # readers served at the same time
     prefix: str = ""  # path the pages live under behind a proxy: /leadline
     remember: Duration = Duration(5)  # how long an answer may be shown again
