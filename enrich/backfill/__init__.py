@@ -1,1 +1,1 @@
-"""Readers of foreign files: one module per format."""
+"""Readers of foreign files: one module per format, listed in enrich.backfill.readers."""

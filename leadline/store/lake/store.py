@@ -15,17 +15,18 @@ import orjson
 import psutil
 
 from leadline.errors import FormatError, StoreError
-from leadline.formats import DATASETS, Document, Type
+from leadline.formats import DATASETS, Document
 from leadline.formats.times import format_time
 from leadline.formats.validate import check
 from leadline.store.contract import DatasetHealth, Expired, Found, Health, Hit, Mode, Outcome
 from leadline.store.lake.folder import file_system, open_folder
+from leadline.store.lake.rows import as_document, flat_places, shown
 from leadline.store.lake.schema import empty_rows, fields_of, quote
 from leadline.store.lake.search import compile_search
-from leadline.store.lake.sql import Query, compile_plan, text_of
+from leadline.store.lake.sql import Query, compile_plan
 from leadline.store.lake.table import Table
 from leadline.store.lake.upkeep import merge_all, merge_small, months_before, vacuum
-from leadline.store.lake.write import Counts, read, write_lines
+from leadline.store.lake.write import Counts, read, write_lines, write_rows
 from leadline.store.plan import Condition, Plan, Row
 from leadline.store.scope import Scope
 from leadline.store.words import parse
@@ -85,6 +86,19 @@ class LakeStore:
             merge_small(con, table)
         return counts
 
+    def write_rows(self, con: duckdb.DuckDBPyConnection, dataset: str, source: str) -> Counts:
+        """
+        The bulk way in for readers that are SQL: SOURCE is a FROM clause on a connection of
+        `connection()` with every column of the dataset; only greater versions replace.
+        """
+        return write_rows(con, self.table(dataset), source, "newer")
+
+    def connection(self) -> duckdb.DuckDBPyConnection:
+        """
+        A connection whose temporary tables `write_rows` can read; close it in the end.
+        """
+        return self._database.cursor()
+
     def scan(
         self,
         dataset: str,
@@ -101,18 +115,17 @@ class LakeStore:
         known = fields_of(dataset)
         names = [name for name in known if fields is None or name in fields]
         query = Query(dataset)
-        shown = ", ".join(text_of(quote(name), known[name]) for name in names) or "NULL"
         tail = "".join(_order(order, known))
         tail += f" LIMIT {limit:d}" if limit is not None else ""
         filters = query.filters(where, scope, start, end)
 
         def statement(source: str) -> str:
-            return f"SELECT {shown} FROM {source} WHERE {filters}{tail}"
+            return f"SELECT {shown(dataset, names)} FROM {source} WHERE {filters}{tail}"
 
         cursor, rows = self._first(dataset, statement, query.values, start, end)
-        flat = [number for number, name in enumerate(names) if known[name].type is Type.FLAT]
+        flat = flat_places(dataset, names)
         while rows:
-            yield [_document(names, flat, row) for row in rows]
+            yield [as_document(names, flat, row) for row in rows]
             rows = cursor.fetchmany(BATCH)
         cursor.close()
 
@@ -294,16 +307,6 @@ def _order(order: Sequence[str], known: Mapping[str, object]) -> Iterator[str]:
     ]
     if terms:
         yield f" ORDER BY {', '.join(terms)}"
-
-
-def _document(names: list[str], flat: list[int], row: tuple[Any, ...]) -> Document:
-    if flat:
-        values = list(row)
-        for number in flat:
-            if values[number] is not None:
-                values[number] = orjson.loads(values[number])
-        row = tuple(values)
-    return {name: value for name, value in zip(names, row, strict=True) if value is not None}
 
 
 def _hit(row: tuple[Any, ...]) -> Hit:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Literal
 from uuid import uuid4
 
 import duckdb
@@ -30,6 +31,7 @@ MONTH = "strftime(\"@timestamp\", '%Y-%m')"
 class Counts:
     accepted: int
     duplicate: int
+    updated: int = 0  # of those accepted: they took the place of an older version
 
 
 def write_lines(
@@ -45,9 +47,13 @@ def write_lines(
         return write_rows(con, table, source, mode)
 
 
-def write_rows(con: duckdb.DuckDBPyConnection, table: Table, source: str, mode: Mode) -> Counts:
+def write_rows(
+    con: duckdb.DuckDBPyConnection, table: Table, source: str, mode: Mode | Literal["newer"]
+) -> Counts:
     """
     The rows of SOURCE, a FROM clause with the dataset's columns, into the table.
+
+    newer: like replace, but an equal version is a duplicate and not written again.
     """
     con.execute(f"CREATE OR REPLACE TEMP TABLE batch AS SELECT * FROM {source}")
     try:
@@ -56,6 +62,8 @@ def write_rows(con: duckdb.DuckDBPyConnection, table: Table, source: str, mode: 
             return Counts(0, 0)
         with table.locked():
             table.prepare()
+            if mode == "newer":
+                return _newer(con, table, batch)
             accepted = (_replace if mode == "replace" else _create)(con, table, batch)
         return Counts(accepted, batch.rows - accepted)
     finally:
@@ -156,6 +164,32 @@ def _create(con: duckdb.DuckDBPyConnection, table: Table, batch: Batch) -> int:
     ]
     table.commit(written)
     return sum(file.rows for file in written)
+
+
+def _newer(con: duckdb.DuckDBPyConnection, table: Table, batch: Batch) -> Counts:
+    """
+    For sources that are read again and again: what is stored in the same version stays untouched.
+    """
+    updated = 0
+    if rivals := _rivals(table, batch):
+        con.execute(
+            "CREATE OR REPLACE TEMP TABLE fresh AS SELECT b.rowid AS place FROM batch AS b"
+            f" SEMI JOIN {_stored(table, batch, rivals, files=True)} AS s ON {_same_key(table)}"
+            ' AND s."record.version" < coalesce(b."record.version", 0)'
+        )
+        updated = _one(con, "SELECT count(*) FROM fresh")
+    if not updated:
+        return Counts(created := _create(con, table, batch), batch.rows - created)
+    con.execute(
+        "CREATE OR REPLACE TEMP TABLE older AS SELECT * FROM batch"
+        " WHERE rowid IN (SELECT place FROM fresh)"
+    )
+    created = _create(con, table, batch)
+    con.execute("DROP TABLE batch; ALTER TABLE older RENAME TO batch")
+    corrected = _look_at(con, table)
+    assert corrected is not None
+    _replace(con, table, corrected)
+    return Counts(created + updated, batch.rows - created - updated, updated)
 
 
 def _of_month(relation: str, month: str, months: Sequence[str]) -> str:

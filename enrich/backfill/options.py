@@ -1,0 +1,20 @@
+"""
+What a reader is told: whose records these are, and which of them are wanted.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from zoneinfo import ZoneInfo
+
+EARLIEST = 631152000  # 1990
+LATEST = 4102444800  # 2100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    cluster: str
+    zone: ZoneInfo  # whose days are counted, and in which files without a zone are written
+    since: int = 0  # runs that ended from here on, seconds since 1970
+    until: int = LATEST
+    whole: bool = True  # a last line without its end is a record, too

@@ -1,0 +1,319 @@
+"""
+Grid Engine accounting in SQL: text fields to runs, runs to documents of `job` and `job_slice`.
+
+Everything is whole seconds since 1970 until the last step; a day's hours are text arithmetic, so
+that millions of records need no Python and no calendar functions.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+from zoneinfo import ZoneInfo
+
+from enrich.backfill.options import EARLIEST, LATEST
+from enrich.backfill.sge_lines import NAMES
+from leadline.formats import DATASETS, SCHEMA_VERSION, Type
+from leadline.formats.validate import LONGEST
+from leadline.store.lake.schema import SQL_TYPES, literal, quote
+
+
+def _listed(names: str) -> tuple[str, ...]:
+    return tuple(names.split())
+
+
+WHOLE = _listed(
+    "job_number submission_time start_time end_time failed exit_status slots task_number priority"
+)
+DECIMAL = _listed("ru_utime ru_stime ru_maxrss cpu mem io maxvmem")
+TEXT = _listed(
+    "qname hostname grp owner job_name account project department granted_pe category pe_taskid"
+)
+
+
+def read_slice(path: str, columns: int, between: str = ":") -> str:
+    """
+    A FROM clause over a slice's lines of COLUMNS fields; others go to the reject tables.
+    """
+    names = [*NAMES, *(f"more{number}" for number in range(columns - len(NAMES)))][:columns]
+    listed = ", ".join(f"{literal(name)}: 'VARCHAR'" for name in names)
+    return (
+        f"read_csv({literal(path)}, delim = {literal(between)}, quote = '', escape = '',"
+        f" header = false, auto_detect = false, columns = {{{listed}}}, max_line_size = 8000000,"
+        " store_rejects = true, rejects_limit = 0, new_line = '\\n')"
+    )
+
+
+def typed(source: str) -> str:
+    """
+    Fields as numbers where they are numbers. Milliseconds become seconds.
+    """
+    whole = ", ".join(f"TRY_CAST({name} AS BIGINT) AS {name}" for name in WHOLE)
+    decimal = ", ".join(f"TRY_CAST({name} AS DOUBLE) AS {name}" for name in DECIMAL)
+    small = "CASE WHEN {0} > 100000000000 THEN {0} // 1000 ELSE {0} END AS {0}"
+    times = ", ".join(small.format(name) for name in ("submission_time", "start_time", "end_time"))
+    fields = f"SELECT {', '.join(TEXT)}, {whole}, {decimal} FROM {source}"
+    return f"SELECT *, {REASON} AS reason FROM (SELECT * REPLACE ({times}) FROM ({fields}))"
+
+
+REASON = f"""CASE
+ WHEN job_number IS NULL OR submission_time IS NULL OR start_time IS NULL OR end_time IS NULL
+   OR failed IS NULL OR exit_status IS NULL OR slots IS NULL OR task_number IS NULL
+   THEN 'numbers are not where they should be'
+ WHEN least(cpu, mem, io, maxvmem) < 0 OR NOT isfinite(coalesce(cpu + mem + maxvmem + io, 0))
+   THEN 'inf, NaN or negative usage'
+ WHEN slots < 0 OR task_number < 0 OR job_number <= 0 THEN 'negative number'
+ WHEN submission_time <= 0 AND start_time <= 0 THEN 'no submission and no start time'
+ WHEN (submission_time NOT BETWEEN {EARLIEST} AND {LATEST - 1} AND submission_time <> 0)
+   OR (start_time NOT BETWEEN {EARLIEST} AND {LATEST - 1} AND start_time <> 0)
+   OR (end_time NOT BETWEEN {EARLIEST} AND {LATEST - 1} AND end_time <> 0)
+   THEN 'time outside 1990-2100'
+ WHEN start_time > 0 AND end_time < start_time THEN 'end before start'
+END"""
+
+MASTERS = "pe_taskid IN ('NONE', '')"
+
+
+def runs(cluster: str, source: str, zone: ZoneInfo, first: int, last: int) -> str:
+    """
+    One row for each run: the master's record, its slaves' usage and hosts added to it.
+    """
+    submitted = "CASE WHEN submission_time > 0 THEN submission_time ELSE start_time END"
+    local = (
+        "printf('%d', job_number) || CASE WHEN task_number > 0 THEN '.' || task_number ELSE '' END"
+    )
+    job = f"{literal(cluster + '/')} || {local}"
+    return f"""
+SELECT *, {job} AS job_id, {local} AS local_id,
+  {job} || '@' || submitted || '+' || greatest(start_time, 0) AS run,
+  CASE WHEN start_time > 0 THEN end_time - start_time END AS wall,
+  submitted + {offset("submitted", zone, first, last)} AS local_submit
+FROM (SELECT *, {submitted} AS submitted FROM {source})"""
+
+
+def with_slaves(masters: str, slaves: str) -> str:
+    """
+    A run's slaves ran within it, under the same number and task.
+    """
+    return f"""
+SELECT m.* REPLACE (m.cpu + coalesce(s.cpu, 0) AS cpu, m.mem + coalesce(s.mem, 0) AS mem,
+    m.io + coalesce(s.io, 0) AS io, m.ru_utime + coalesce(s.utime, 0) AS ru_utime,
+    m.ru_stime + coalesce(s.stime, 0) AS ru_stime,
+    greatest(m.maxvmem, s.maxvmem) AS maxvmem),
+  list_sort(list_distinct(list_append(coalesce(s.hosts, []), m.hostname))) AS hosts
+FROM {masters} m LEFT JOIN (
+  SELECT m.place, sum(s.cpu) AS cpu, sum(s.mem) AS mem, sum(s.io) AS io,
+    sum(s.ru_utime) AS utime, sum(s.ru_stime) AS stime, max(s.maxvmem) AS maxvmem,
+    list(DISTINCT s.hostname) AS hosts
+  FROM {slaves} s JOIN {masters} m ON {OF_MASTER} GROUP BY m.place) s ON s.place = m.place"""
+
+
+OF_MASTER = """s.job_number = m.job_number AND s.task_number = m.task_number
+  AND s.owner = m.owner AND s.start_time BETWEEN m.start_time - 5 AND m.end_time + 5"""
+
+
+def jobs(cluster: str, source: str, now: str) -> str:
+    """
+    Documents of `job`, one column for each field of the dataset.
+    """
+    return _document("job", {**_shared(cluster), **_run_fields(), "event.ingested": now}, source)
+
+
+def slices(cluster: str, source: str, zone: ZoneInfo, first: int, last: int, now: str) -> str:
+    """
+    Documents of `job_slice`: one for each local day that a run touches.
+    """
+    day_start = f"(day * 86400 - {offset('day * 86400', zone, first, last, local=True)})"
+    begun = f"greatest(start_time, {day_start})"
+    next_day = offset("(day + 1) * 86400", zone, first, last, local=True)
+    ended = f"least(end_time, (day + 1) * 86400 - {next_day})"
+    rows = f"""(SELECT *, until - since AS seconds,
+    since + {offset("since", zone, first, last)} - day * 86400 AS h0,
+    until - 1 + {offset("until - 1", zone, first, last)} - day * 86400 + 1 AS h1
+  FROM (SELECT *, {day_start} AS day_start, {begun} AS since, {ended} AS until
+    FROM (SELECT *, unnest(range(
+      (start_time + {offset("start_time", zone, first, last)}) // 86400,
+      (end_time - 1 + {offset("end_time - 1", zone, first, last)}) // 86400 + 1)) AS day
+    FROM {source} WHERE wall > 0)) WHERE until > since)"""
+    share = "seconds::DOUBLE / wall"
+    fields = {
+        **_shared(cluster),
+        "@timestamp": "make_timestamptz(day_start * 1000000)",
+        "dataset": "'job_slice'",
+        "local.day": "DATE '1970-01-01' + day::INTEGER",
+        "local.weekday": "(day + 3) % 7 + 1",
+        "local.hour": "0",
+        "wall.seconds": "seconds::DOUBLE",
+        "core_seconds_allocated": "seconds::DOUBLE * slots",
+        "core_seconds_used": f"cpu * {share}",
+        "hours": _hours(zone, first, last),
+        "event.ingested": now,
+    }
+    return _document("job_slice", fields, rows)
+
+
+def _shared(cluster: str) -> dict[str, str]:
+    return {
+        "dataset": "'job'",
+        "cluster": literal(cluster),
+        "schema.version": str(SCHEMA_VERSION),
+        "user.name": _named("owner"),
+        "user.group": _named("grp"),
+        "job.id": "job_id",
+        "job.local_id": "local_id",
+        "job.run": "run",
+        "job.name": _named("job_name"),
+        "project": _named("project"),
+        "partition": _named("qname"),
+        "job.state": STATE,
+        "job.class": CLASS,
+        "job.cores": "slots",
+        "job.node.count": "CASE WHEN len(hosts) > 1 OR slots = 1 THEN len(hosts) END",
+        "record.version": "greatest(end_time, submitted)",
+    }
+
+
+STATE = """CASE WHEN failed = 100 AND exit_status = 137 THEN 'CANCELLED'
+  WHEN failed = 37 THEN 'TIMEOUT' WHEN failed IN (19, 24, 25) THEN 'REQUEUED'
+  WHEN failed <> 0 OR exit_status <> 0 THEN 'FAILED' ELSE 'COMPLETED' END"""
+CLASS = """CASE WHEN slots = 1 THEN 'serial' WHEN len(hosts) > 1 THEN 'multi-node'
+  WHEN granted_pe LIKE '%smp%' OR granted_pe LIKE '%openmp%' OR granted_pe LIKE '%thread%'
+    OR granted_pe LIKE '%shm%' THEN 'one-node' END"""
+
+
+def _run_fields() -> dict[str, str]:
+    return {
+        "@timestamp": "make_timestamptz(submitted * 1000000)",
+        "local.day": "DATE '1970-01-01' + (local_submit // 86400)::INTEGER",
+        "local.weekday": "(local_submit // 86400 + 3) % 7 + 1",
+        "local.hour": "local_submit % 86400 // 3600",
+        "job.source": "'sge'",
+        "job.scheduler": "'sge'",
+        "job.exit_code": "exit_status",
+        "job.exit_signal": "CASE WHEN exit_status BETWEEN 129 AND 192 THEN exit_status - 128 END",
+        "job.failed": "failed",
+        "job.array.id": "CASE WHEN task_number > 0 THEN printf('%d', job_number) END",
+        "job.array.task": "CASE WHEN task_number > 0 THEN printf('%d', task_number) END",
+        "job.parallel_environment": _named("granted_pe"),
+        "job.category": _named("category"),
+        "job.department": _named("department"),
+        "job.account_text": _named("account"),
+        "job.nodes": "hosts",
+        "job.priority": "priority",
+        "job.submit": _instant("submitted"),
+        "job.start": _instant("start_time"),
+        "job.end": _instant("end_time"),
+        "job.wait.seconds": "CASE WHEN start_time >= submitted THEN start_time - submitted END",
+        "job.wall.seconds": "wall",
+        "job.memory.peak.bytes": "CASE WHEN maxvmem > 0 THEN maxvmem::BIGINT END",
+        "job.memory.basis": "CASE WHEN maxvmem > 0 THEN 'virtual' END",
+        "job.core_seconds.allocated": "wall * slots",
+        "job.core_seconds.used": "CASE WHEN wall IS NOT NULL THEN cpu END",
+        "job.core_seconds.user": "CASE WHEN wall IS NOT NULL THEN ru_utime END",
+        "job.core_seconds.system": "CASE WHEN wall IS NOT NULL THEN ru_stime END",
+        "job.io.bytes": "CASE WHEN io > 0 THEN (io * 1073741824)::BIGINT END",
+        "labels": "CASE WHEN mem > 0 OR ru_maxrss > 0 THEN"
+        " '{\"sge.mem_gb_seconds\":' || mem || ',\"sge.ru_maxrss_kib\":' || ru_maxrss || '}' END",
+    }
+
+
+def _document(dataset: str, fields: dict[str, str], source: str) -> str:
+    unknown = fields.keys() - DATASETS[dataset].by_name.keys()
+    assert not unknown, f"{dataset} has no {unknown}"
+    columns = (
+        f"({fields.get(f.name, 'NULL')})::{SQL_TYPES[f.type]} AS {quote(f.name)}"
+        for f in DATASETS[dataset].fields
+    )
+    return f"SELECT {', '.join(columns)} FROM {source}"
+
+
+def _named(name: str) -> str:
+    """
+    NONE and nothing are Grid Engine's words for absent.
+    """
+    return f"CASE WHEN {name} NOT IN ('NONE', '') THEN left({name}, {LONGEST[Type.KEYWORD]}) END"
+
+
+def _instant(name: str) -> str:
+    return f"CASE WHEN {name} > 0 THEN make_timestamptz({name} * 1000000) END"
+
+
+_FULL = ",".join(f'"{hour:02d}":3600' for hour in range(24)) + ","
+
+
+def _hours(zone: ZoneInfo, first: int, last: int) -> str:
+    """
+    Wall seconds by local hour, as JSON: the whole hours in between are cut out of one text.
+    """
+    name = "'\"' || lpad(({0} // 3600)::VARCHAR, 2, '0') || '\":'"
+    between = "greatest((h1 - 1) // 3600 - h0 // 3600 - 1, 0)"
+    whole = f"substr({literal(_FULL)}, (h0 // 3600 + 1) * 10 + 1, {between} * 10)"
+    plain = (
+        f"CASE WHEN h0 // 3600 = (h1 - 1) // 3600"
+        f" THEN '{{' || {name.format('h0')} || (h1 - h0) || '}}'"
+        f" ELSE '{{' || {name.format('h0')} || (3600 - h0 % 3600) || ',' || {whole} ||"
+        f" {name.format('(h1 - 1)')} || ((h1 - 1) % 3600 + 1) || '}}' END"
+    )
+    if not _changes(zone, first, last):
+        return plain
+    clock = f"(half * 1800 + {offset('half * 1800', zone, first, last)}) % 86400 // 3600"
+    halves = (
+        f"list_filter(range(since // 1800, (until - 1) // 1800 + 1), lambda half: {clock} = hour)"
+    )
+    total = (
+        f"list_sum(list_transform({halves}, lambda half:"
+        " least(until, (half + 1) * 1800) - greatest(since, half * 1800)))"
+    )
+    each = (
+        "'{' || array_to_string(list_filter(list_transform(range(24), lambda hour:"
+        f" '\"' || lpad(hour::VARCHAR, 2, '0') || '\":' || {total}),"
+        " lambda item: item IS NOT NULL), ',') || '}'"
+    )
+    return f"CASE WHEN h1 - h0 = seconds THEN {plain} ELSE {each} END"
+
+
+def offset(name: str, zone: ZoneInfo, first: int, last: int, *, local: bool = False) -> str:
+    """
+    Seconds to add to UTC for the zone's clock, between FIRST and LAST. LOCAL: NAME is the clock's.
+    """
+    changes = _changes(zone, first, last)
+    begin = _offset_at(zone, first - 2 * 86400)
+    if not changes:
+        return str(begin)
+    whens, before = [], begin
+    for moment, after in changes:
+        limit = moment + (before if local else 0)
+        whens.append(f"WHEN {name} < {limit} THEN {before}")
+        before = after
+    return f"(CASE {' '.join(whens)} ELSE {before} END)"
+
+
+@lru_cache(maxsize=64)
+def _changes(zone: ZoneInfo, first: int, last: int) -> list[tuple[int, int]]:
+    """
+    The moments between FIRST and LAST at which the zone's clock is changed, with the new offset.
+    """
+    found = []
+    moment = (first - 2 * 86400) // 86400 * 86400
+    before = _offset_at(zone, moment)
+    while moment < last + 3 * 86400:
+        after = _offset_at(zone, moment + 86400)
+        if after != before:
+            seconds = range(moment, moment + 86401)
+            place = bisect_right(seconds, before, key=lambda s: _step(zone, s, before))
+            found.append((seconds[place], after))
+            before = after
+        moment += 86400
+    return found
+
+
+def _step(zone: ZoneInfo, seconds: int, before: int) -> int:
+    return before if _offset_at(zone, seconds) == before else before + 1
+
+
+def _offset_at(zone: ZoneInfo, seconds: int) -> int:
+    moment = datetime.fromtimestamp(0, UTC) + timedelta(seconds=seconds)
+    found = moment.astimezone(zone).utcoffset()
+    assert found is not None
+    return int(found.total_seconds())

@@ -1,0 +1,84 @@
+"""
+Where SQL readers put their documents: straight into a lake, or through any store's contract.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import duckdb
+
+from leadline.errors import StoreError
+from leadline.store.contract import Store
+from leadline.store.lake import LakeStore
+from leadline.store.lake.rows import documents
+
+BATCH = 5000
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    inserted: int
+    updated: int
+    unchanged: int
+
+
+class Sink(Protocol):
+    def connection(self) -> duckdb.DuckDBPyConnection: ...
+
+    def write(self, con: duckdb.DuckDBPyConnection, dataset: str, select: str) -> Written: ...
+
+
+class LakeSink:
+    def __init__(self, store: LakeStore) -> None:
+        self.store = store
+
+    def connection(self) -> duckdb.DuckDBPyConnection:
+        con = self.store.connection()
+        con.execute("SET TimeZone = 'UTC'")
+        return con
+
+    def write(self, con: duckdb.DuckDBPyConnection, dataset: str, select: str) -> Written:
+        counts = self.store.write_rows(con, dataset, f"({select})")
+        return Written(counts.accepted - counts.updated, counts.updated, counts.duplicate)
+
+
+class StoreSink:
+    """
+    Any other store: the same rows as documents, in batches.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+
+    def connection(self) -> duckdb.DuckDBPyConnection:
+        con = duckdb.connect()
+        con.execute("SET TimeZone = 'UTC'")
+        return con
+
+    def write(self, con: duckdb.DuckDBPyConnection, dataset: str, select: str) -> Written:
+        inserted = unchanged = 0
+        for batch in documents(con, dataset, select, BATCH):
+            outcome = self.store.write(batch, "replace")
+            if outcome.kept:
+                raise StoreError(f"the store took only part: {outcome.reason}; run it again")
+            inserted += outcome.accepted
+            unchanged += outcome.duplicate + len(outcome.rejected)
+        return Written(inserted, 0, unchanged)
+
+
+class DrySink:
+    """
+    Counts what would be written.
+    """
+
+    def connection(self) -> duckdb.DuckDBPyConnection:
+        con = duckdb.connect()
+        con.execute("SET TimeZone = 'UTC'")
+        return con
+
+    def write(self, con: duckdb.DuckDBPyConnection, dataset: str, select: str) -> Written:
+        row = con.execute(f"SELECT count(*) FROM ({select})").fetchone()
+        assert row is not None
+        return Written(int(row[0]), 0, 0)

@@ -1,0 +1,246 @@
+"""`leadline backfill`: history from files that others wrote."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+import tempfile
+import time
+from contextlib import ExitStack
+from datetime import UTC, datetime
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import click
+
+from leadline.commands.context import Context, with_context
+from leadline.errors import FormatError, SettingsError
+from leadline.formats.times import parse_time
+from leadline.settings.zones import cluster_zone
+
+NAMES = ("auto", "sge")
+
+
+@click.command()
+@click.argument("format_name", metavar="FORMAT", type=click.Choice(NAMES))
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.option("--cluster", metavar="NAME", help="The cluster these records are of.")
+@click.option("--timezone", metavar="ZONE", help="Its time zone, as in Europe/Oslo.")
+@click.option("--since", metavar="TIME", help="Only runs that ended from then on: 2024-01-31.")
+@click.option("--until", metavar="TIME", help="Only runs that ended before.")
+@click.option("--dry-run", is_flag=True, help="Count, and store nothing.")
+@click.option("--whole", is_flag=True, help="Read files from their start, known or not.")
+@click.option("--follow", is_flag=True, help="Go on reading what is added to FILE.")
+@click.option(
+    "--rejects",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Where refused lines go; mended, it can be read like any other.",
+)
+@with_context
+def backfill(
+    context: Context,
+    format_name: str,
+    files: tuple[str, ...],
+    cluster: str | None,
+    timezone: str | None,
+    since: str | None,
+    until: str | None,
+    dry_run: bool,
+    whole: bool,
+    follow: bool,
+    rejects: Path | None,
+) -> None:
+    """
+    Read history: Grid Engine's accounting (sge), or whichever it is (auto).
+
+    FILE is plain, .gz, .zst or .xz; a folder, a pattern, or - for standard input. A file that was
+    read before costs only what was added to it, and reading one twice changes nothing.
+
+    \b
+    Examples:
+        leadline backfill sge --cluster fox /var/lib/gridengine/default/common/accounting
+        leadline backfill sge --cluster fox --follow /opt/sge/default/common/accounting
+        leadline backfill auto --cluster fox --since 2020-01-01 old/*.gz
+    """
+    try:
+        from enrich.backfill.files import find_files
+        from enrich.backfill.options import LATEST, Options
+    except ImportError as error:
+        raise SettingsError(
+            f"backfill needs {error.name}: pip install 'leadline[server]'"
+        ) from None
+    name = cluster or context.cluster
+    if not name:
+        raise click.UsageError("--cluster NAME is needed: the records do not say whose they are")
+    zone = _zone(timezone) if timezone else cluster_zone(context.clusters, name)
+    options = Options(
+        cluster=_canonical(context, name),
+        zone=zone,
+        since=_moment(since, zone) if since else 0,
+        until=_moment(until, zone) if until else LATEST,
+        whole=not follow,
+    )
+    run = Run(context, format_name, options, dry_run=dry_run, whole=whole, rejects=rejects)
+    with run:
+        run.read(find_files(files))
+        while follow:
+            time.sleep(1)
+            run.read(find_files(files))
+        run.report()
+
+
+class Run:
+    """
+    One import: the readers of the formats that turn up, and what they counted.
+    """
+
+    def __init__(
+        self,
+        context: Context,
+        format_name: str,
+        options: object,
+        *,
+        dry_run: bool,
+        whole: bool,
+        rejects: Path | None,
+    ) -> None:
+        from enrich.backfill.options import Options
+        from enrich.backfill.readers import Reader
+        from enrich.backfill.sink import DrySink, LakeSink, Sink, StoreSink
+        from enrich.backfill.tally import Rejects
+        from leadline.store.lake import LakeStore
+
+        assert isinstance(options, Options)
+        self.options = options
+        self.format_name = format_name
+        self._stack = ExitStack()
+        self.staging = Path(self._stack.enter_context(tempfile.TemporaryDirectory()))
+        self.memory: Path | None = None
+        self.sink: Sink = DrySink()
+        if not dry_run:
+            store = context.store
+            lake = isinstance(store, LakeStore)
+            self.sink = LakeSink(store) if isinstance(store, LakeStore) else StoreSink(store)
+            if isinstance(store, LakeStore):
+                self.staging = store.staging
+            folder = store.folder if isinstance(store, LakeStore) else context.paths.state
+            mark = "" if lake else hashlib.sha256(context.store_address.encode()).hexdigest()[:12]
+            self.memory = folder / f".backfill{mark}"
+        self.known = not whole
+        stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S")
+        default = None if dry_run else context.paths.state / "rejects" / f"{stamp}.txt"
+        self.rejects = Rejects(rejects or default)
+        self.readers: dict[str, Reader] = {}
+        self.failed: list[str] = []
+        self._started = time.monotonic()
+
+    def __enter__(self) -> Run:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for reader in self.readers.values():
+            reader.close()
+        self.rejects.close()
+        self._stack.close()
+
+    def read(self, names: list[str]) -> None:
+        from enrich.backfill.files import Source
+        from enrich.backfill.seen import Seen
+
+        for name in names:
+            try:
+                with Source(name) as source:
+                    kind = self._kind(source.head)
+                    path = (
+                        self.memory / f"{kind}-{self.options.cluster}.json" if self.memory else None
+                    )
+                    seen = Seen(path if self.known else None)
+                    self._reader(kind).read(
+                        source, seen, Progress(name, source.size, source.packed)
+                    )
+            except FormatError as error:
+                self.failed.append(f"{name}: {error}")
+
+    def report(self) -> None:
+        seconds = time.monotonic() - self._started
+        for kind, reader in self.readers.items():
+            click.echo("\n".join([f"{kind}, {seconds:.1f} s:", *reader.tally.lines()]))
+        if self.rejects.count and self.rejects.path:
+            click.echo(f"refused lines are in {self.rejects.path}")
+        for line in self.failed:
+            click.echo(f"leadline: {line}", err=True)
+        if self.failed:
+            raise click.exceptions.Exit(1)
+
+    def _kind(self, head: bytes) -> str:
+        from enrich.backfill.readers import FORMATS
+
+        if not head:
+            raise FormatError("empty")
+        if self.format_name != "auto":
+            return self.format_name
+        for name, known in FORMATS.items():
+            if known.recognise(head):
+                return name
+        raise FormatError(f"of no known format; there are {', '.join(FORMATS)}")
+
+    def _reader(self, kind: str):  # type: ignore[no-untyped-def]  # the Protocol is imported late
+        from enrich.backfill.readers import FORMATS
+
+        if kind not in self.readers:
+            self.readers[kind] = FORMATS[kind].build(
+                self.sink, self.options, self.rejects, self.staging
+            )
+        return self.readers[kind]
+
+
+class Progress:
+    """
+    How far, how fast, how long still: one line, for people only.
+    """
+
+    def __init__(self, name: str, size: int, packed: str) -> None:
+        self.name = name
+        self.size = 0 if packed else size
+        self._started = time.monotonic()
+        self._first = 0
+
+    def __call__(self, position: int) -> None:
+        if not sys.stderr.isatty():
+            return
+        rate = position / 1e6 / max(time.monotonic() - self._started, 0.001)
+        text = f"{self.name}: {position / 1e6:,.0f} MB, {rate:,.0f} MB/s"
+        if self.size:
+            left = max(self.size - position, 0) / 1e6 / max(rate, 0.001)
+            text = f"{text}, {position * 100 // self.size} %, {left:,.0f} s left"
+        click.echo(f"\r{text}\x1b[K", err=True, nl=position >= self.size)
+
+
+def _canonical(context: Context, name: str) -> str:
+    if name in context.clusters:
+        return name
+    for canonical, settings in context.clusters.items():
+        if name in settings.aliases:
+            return canonical
+    return name
+
+
+def _zone(name: str) -> ZoneInfo:
+    try:
+        return ZoneInfo(name)
+    except (KeyError, ValueError, OSError):
+        raise click.UsageError(f"--timezone {name}: no such zone; write Europe/Oslo") from None
+
+
+def _moment(text: str, zone: ZoneInfo) -> int:
+    """
+    A day in the cluster's zone, or an instant with its own.
+    """
+    try:
+        plain = datetime.fromisoformat(text)
+        if plain.tzinfo is None:
+            plain = plain.replace(tzinfo=zone)
+        return int(parse_time(plain.isoformat()).timestamp())
+    except (ValueError, FormatError):
+        raise click.UsageError(f"{text}: not a time; write 2024-01-31") from None
