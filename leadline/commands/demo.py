@@ -35,7 +35,8 @@ def load(paths: PathSettings, leadline: Sequence[str], say: Callable[[str], None
     files = sorted({str(path) for path in folder.glob("*.ndjson*")} - set(jobs))
     say(f"demo: simulated in {simulated - started:.0f} s; taking it in …")
     hands = min(len(files), max(1, os.cpu_count() or 1), 4)
-    run((*leadline, "enrich", *jobs))  # first: samples learn their project from them
+    if jobs:  # first: samples learn their project from them
+        run((*leadline, "enrich", *jobs))
     run(*((*leadline, "enrich", *files[hand::hands]) for hand in range(hands)))
     mark.write_text(time.strftime("%Y-%m-%d %H:%M") + "\n")
     say(f"demo: taken in, {time.monotonic() - started:.0f} s in all; truth: {folder}/truth.json")
