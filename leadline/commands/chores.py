@@ -10,7 +10,6 @@ import click
 
 from leadline.chores.run import CHORES, Work, do
 from leadline.commands.context import Context, with_context
-from leadline.errors import LeadlineError
 from leadline.settings.zones import cluster_zone
 
 PAUSE = 60.0
@@ -47,10 +46,10 @@ def chores(context: Context, once: bool, only: str | None) -> None:
             )
             try:
                 said = do(chore, work, forced=once)
-            except LeadlineError as error:
+            except Exception as error:  # one chore that fails must not keep the others from theirs
                 if once:
                     raise
-                said = f"{chore.name}: {error}"
+                said = f"{chore.name}: {type(error).__name__}: {str(error).splitlines()[0]}"
             if said:
                 click.echo(said)
             if stop.is_set():
