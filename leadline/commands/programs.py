@@ -110,8 +110,15 @@ def lint(context: Context, files: tuple[Path, ...], examples: Path | None) -> No
 @programs.command()
 @click.option("--period", default="last 30 days", show_default=True, help="As in `leadline usage`.")
 @click.option("--top", default=30, show_default=True, type=click.IntRange(1), help="How many.")
+@click.option(
+    "--by",
+    type=click.Choice(["shape", "name"]),
+    default="shape",
+    show_default=True,
+    help="A row per shape of the command, or per name a rule would go by.",
+)
 @with_context
-def unmatched(context: Context, period: str, top: int) -> None:
+def unmatched(context: Context, period: str, top: int, by: str) -> None:
     """
     Commands that no rule names, by core hours, grouped by their shape.
 
@@ -129,8 +136,10 @@ def unmatched(context: Context, period: str, top: int) -> None:
         click.echo(f"No samples in {span.text}. `leadline status` says why.")
         return
     missing = (*where, Condition("program.name", Op.MISSING))
-    by = (Group("command.shape"), Group("process.name"))
-    rows = _hours(context, dataset, missing, span.start, span.end, by=by)
+    groups = (Group("command.shape"), Group("process.name"))
+    rows = _hours(context, dataset, missing, span.start, span.end, by=groups)
+    if by == "name":
+        rows = _by_name(rows)
     rows.sort(key=lambda row: (-_number(row["seconds"]), str(row["command.shape"])))
     every = _number(total[0]["seconds"]) / 3600
     none = sum(_number(row["seconds"]) for row in rows) / 3600
@@ -163,6 +172,22 @@ def _hours(
         Aggregate("users", Function.DISTINCT, "user.name"),
     )
     return context.store.ask(Plan(dataset, aggregates, by, where, start, end), EVERYTHING)
+
+
+def _by_name(rows: list[Row]) -> list[Row]:
+    """
+    Rows whose commands a single rule would name, as one; its users are those of the widest.
+    """
+    merged: dict[str, Row] = {}
+    for row in rows:
+        shape, kernel = row["command.shape"], row["process.name"]
+        asked = levels(str(kernel or ""), None, str(shape or ""))
+        name = asked[0].name if asked else ""
+        one = merged.setdefault(name, {"command.shape": name, "process.name": kernel})
+        for key in ("seconds", "samples"):
+            one[key] = _number(one.get(key)) + _number(row[key])
+        one["users"] = max(_number(one.get("users")), _number(row["users"]))
+    return list(merged.values())
 
 
 def _number(value: object) -> float:

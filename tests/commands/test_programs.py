@@ -122,6 +122,16 @@ def test_unmatched_commands_come_by_core_hours_and_shape(told: Told) -> None:
     assert 3 == len(lines)
 
 
+@pytest.mark.usefixtures("filled")
+def test_unmatched_commands_may_come_by_the_name_a_rule_needs(told: Told) -> None:
+    """
+    All shapes of one program are one row: what is worth a rule.
+    """
+    lines = told("unmatched", "--by", "name").output.splitlines()
+
+    assert ["2.0", "2", "2", "mysolver"] == lines[2].split()
+
+
 def test_empty_store_says_so(told: Told) -> None:
     """
     Never an empty table.

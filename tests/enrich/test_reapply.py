@@ -7,11 +7,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from enrich.chain import Chain
 from enrich.reapply import Moved, Place, Reapply
 from enrich.rules import Rules
 from enrich.rules.rule import Rule
 from enrich.step import Context
+from enrich.steps import program, tags
 from leadline.errors import StoreError
 from leadline.formats import Document
 from leadline.store import open_store
@@ -63,8 +67,6 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
 
 
 def fill(store: Store, context: Context = OLD) -> None:
-    from enrich.steps import program, tags
-
     steps = [program.build(context), tags.build(context)]
     documents = []
     for day in (1, 2, 3):
@@ -164,6 +166,28 @@ def test_stopped_run_goes_on_where_it_was(tmp_path: Path) -> None:
     assert [2, 2] == [day.documents["process"] for day in rest]
     assert ["New", "Same", "Found"] * 3 == [d["program.name"] for d in everything(store)]
     assert 3 == len(run(store, Place(path, OLD.rules.version), OLD))
+
+
+COMMANDS = st.lists(st.sampled_from(["old a", "old 7", "same x", "nobody 1", "other"]), max_size=20)
+
+
+@given(COMMANDS)
+def test_applied_later_is_named_at_once(commands: list[str]) -> None:
+    """
+    Old rules and then new ones leave what the new ones alone would have written.
+    """
+    documents = [sample(2, number, line) for number, line in enumerate(commands)]
+    then, now = MemoryStore(), MemoryStore()
+    for store, context in ((then, OLD), (now, NEW)):
+        chain = Chain([program.build(context), tags.build(context)])
+        store.write([chain.one({**document}) for document in documents], "create")
+
+    Reapply(then, NEW).day(START, END)
+
+    assert everything(now) == [
+        {name: value for name, value in document.items() if name != "rules.version"}
+        for document in everything(then)
+    ]
 
 
 def test_hours_whose_samples_are_gone_are_named_by_their_shape(tmp_path: Path) -> None:
