@@ -171,6 +171,7 @@ def parts(
         "worker": [*common, "--set", cluster, "enrich", "--listen", worker],
         "web": [*common, "serve", "--listen", f"{host}:{port}"],
         "shipper": [*common, *shipper, "ship"],
+        "chores": [*common, "chores"],
     }
     log = paths.data / "log"
     return [Part(name, words, log / f"{name}.log") for name, words in commands.items()]
