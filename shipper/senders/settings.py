@@ -47,7 +47,7 @@ class ShipSettings:
     endpoints: tuple[str, ...] = ("http://127.0.0.1:8460",)  # workers; the next if one fails
     loadbalance: bool = False  # begin with an endpoint chosen by host name, not with the first
     token: str = ""  # what this host shows to the worker; better in a file
-    token_file: Path | None = None
+    token_file: Path | None = None  # holds the token
     path: Path | None = None  # sink file: where to append
     bulk_max_size: int = 5000  # documents in a batch
     bulk_max_bytes: Size = Size(1 << 20)  # bytes in a batch, before compression
