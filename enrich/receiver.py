@@ -106,7 +106,9 @@ class Receiver:
                 continue
             try:
                 if len(line) > self._settings.max_line:
-                    raise FormatError(f"a line of {len(line)} bytes, at most 1 MiB is kept")
+                    raise FormatError(
+                        f"a line of {len(line)} bytes, at most {self._settings.max_line} are taken"
+                    )
                 document = read_line(line)
             except FormatError as error:
                 batch.lines.append(redact_line(line[: self._settings.max_line]))
