@@ -33,6 +33,8 @@ class Job:
     hosts: tuple[Host, ...] = ()
     places: tuple[tuple[int, ...], ...] = ()  # the cards it was given on each host
     idle_cards: bool = False  # asked for cards and never used them
+    used: int = 0  # hundredths of core seconds, as the scheduler accounts them
+    peak: int = 0  # bytes
 
 
 @dataclass(slots=True, eq=False)

@@ -24,7 +24,11 @@ def processes(
     """
     made: list[Activity] = []
     for job in jobs:
-        made += _of_job(random, job)
+        own = list(_of_job(random, job))
+        job.used = sum(activity.core_ticks(activity.end) for activity in own)
+        sizes = [activity.resident(activity.end) for activity in own]
+        job.peak = max(sizes, default=0) if job.recipe.way == "pipeline" else sum(sizes)
+        made += own
     made += _sessions(random, fleet, start, end)
     made += _hogs(random, fleet, start, end)
     made += _strays(random, jobs, start, end)

@@ -97,5 +97,8 @@ def _run(job: Job, cluster: str) -> Document:
         "job.asked.nodes": job.nodes,
         "job.asked.memory.bytes": job.cores * job.nodes * 4 * GIB,
         "job.core_seconds.allocated": round(wall * job.cores * job.nodes, 2),
+        "job.core_seconds.used": round(job.used / 100, 2),
+        "job.memory.peak.bytes": job.peak,
+        "job.memory.basis": "step",
         "job.gpu_seconds.allocated": round(wall * job.cards * job.nodes, 2),
     }

@@ -17,7 +17,7 @@ from leadline.simulate.fleet import Fleet, Host, User
 
 DAY = 86400
 WARM_UP = 2 * DAY  # a cluster does not start empty
-WORKDAY, WEEKEND = 0.95, 0.35  # share of the cores asked for
+WORKDAY, WEEKEND = 0.86, 0.35  # share of the cores asked for
 LOOK_AHEAD = 25  # waiting jobs the scheduler looks at
 
 

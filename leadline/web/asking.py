@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, TypeVar, cast
 from flask import Flask, current_app
 
 from leadline.formats.times import parse_time
-from leadline.query import Answer, ask, dimension, parse_period
+from leadline.query import Answer, Period, ask, dimension, parse_period
 from leadline.query.compile import conditions_of
 from leadline.query.question import Question
 from leadline.store.contract import Found, Health, Store
-from leadline.store.plan import Aggregate, Function, Group, Plan, Row
+from leadline.store.plan import Aggregate, Condition, Function, Group, Plan, Row
 
 if TYPE_CHECKING:
     from leadline.web.app import Site
@@ -68,7 +68,7 @@ class Desk:
 
     def ask(self, question: Question) -> Answer:
         now = self._step(self._remembered(question))
-        return self._once(
+        return self.once(
             ("ask", str(question), now),
             lambda: ask(question, self.open(), self.site.scope, now, zone=self.site.zone),
         )
@@ -89,27 +89,25 @@ class Desk:
         return parse_time(min(known)) if known else None
 
     def plan(self, plan: Plan) -> list[Row]:
-        return self._once(("plan", plan), lambda: self.open().ask(plan, self.site.scope))
+        return self.once(("plan", plan), lambda: self.open().ask(plan, self.site.scope))
+
+    def conditions(self, asked: Question, dataset: str) -> tuple[Period, list[Condition]]:
+        """
+        The period and the filters of a question, as a store takes them for documents of DATASET.
+        """
+        period = parse_period(asked.period, self.now, self.site.zone)
+        plan = Plan(dataset, (), start=period.start, end=period.end)
+        named = [replace(known, dimension=dimension(known.dimension).name) for known in asked.where]
+        found = [conditions_of(known, plan, self.open(), self.site.scope) for known in named]
+        return period, [condition for part in found for condition in part]
 
     def search(self, words: str, asked: Question, limit: int) -> Found:
         """
         Command lines that hold WORDS, among those the question's filters and period leave.
         """
-        period = parse_period(asked.period, self.now, self.site.zone)
-        plan = Plan("process", (), start=period.start, end=period.end)
-        where = [
-            condition
-            for known in asked.where
-            for condition in conditions_of(
-                replace(known, dimension=dimension(known.dimension).name),
-                plan,
-                self.open(),
-                self.site.scope,
-            )
-        ]
-        key = ("search", words, str(asked), limit, period.start, period.end)
-        return self._once(
-            key,
+        period, where = self.conditions(asked, "process")
+        return self.once(
+            ("search", words, str(asked), limit, period.start, period.end),
             lambda: self.open().search(
                 words,
                 self.site.scope,
@@ -121,7 +119,7 @@ class Desk:
         )
 
     def health(self) -> Health:
-        return self._once(("health",), lambda: self.open().health())
+        return self.once(("health",), lambda: self.open().health())
 
     def clusters(self) -> list[str]:
         """
@@ -138,7 +136,10 @@ class Desk:
         """
         return LONGEST if _asked_of(key) else self.remember
 
-    def _once(self, key: Hashable, work: Callable[[], T]) -> T:
+    def once(self, key: Hashable, work: Callable[[], T]) -> T:
+        """
+        What WORK finds, or what it found some seconds ago for the same KEY.
+        """
         with self._lock:
             one = self._asked.setdefault(key, Lock())
         with one:

@@ -83,12 +83,16 @@ def over_time(asked: Question, answer: Answer, measure: Measure) -> dict[str, ob
     times = _filled(sorted(str(row[bucket]) for row in series.total_by_time), bucket)
     parts = {time: part_inside(time, bucket, series) for time in times}
     points = [
-        {"time": _instant(time), "name": name, "value": round(values[name].get(time, 0) / part, 4)}
+        {
+            "time": _shown(time, series.period.zone),
+            "name": name,
+            "value": round(values[name].get(time, 0) / part, 4),
+        }
         for time, part in parts.items()
         for name in names
         if part >= LEAST_PART
     ]
-    return stacked_area(points, names, f"{axis(measure)} per {bucket}")
+    return stacked_area(points, names, f"{axis(measure)} per {bucket}", bucket=bucket)
 
 
 def _bucket(answer: Answer) -> str:
@@ -144,5 +148,12 @@ def _moment(text: str) -> datetime:
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
-def _instant(text: str) -> str:
-    return text if "T" in text else f"{text}T00:00:00Z"
+def _shown(text: str, zone: ZoneInfo) -> str:
+    """
+    The moment as the cluster's clocks show it.
+    """
+    return f"{text}T00:00:00Z" if "T" not in text else clock_time(parse_time(text), zone)
+
+
+def clock_time(moment: datetime, zone: ZoneInfo) -> str:
+    return f"{moment.astimezone(zone):%Y-%m-%dT%H:%M:%S}Z"

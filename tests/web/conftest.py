@@ -62,12 +62,45 @@ def node(moment: datetime, host: str) -> dict[str, object]:
     }
 
 
+def job(end: datetime, number: int, **more: object) -> dict[str, object]:
+    start = end - timedelta(hours=5)
+    return {
+        "@timestamp": format_time(start - timedelta(minutes=5)),
+        "dataset": "job",
+        "cluster": "fox",
+        "job.id": f"fox/{number}",
+        "job.local_id": str(number),
+        "job.run": f"fox/{number}@{format_time(start - timedelta(minutes=5))}",
+        "record.version": 1,
+        "user.name": USERS[number % len(USERS)],
+        "job.name": f"<i>run {number}</i>",
+        "job.state": "COMPLETED" if number % 3 else "FAILED",
+        "job.cores": 8,
+        "job.node.count": 1,
+        "job.submit": format_time(start - timedelta(minutes=5)),
+        "job.start": format_time(start),
+        "job.end": format_time(end),
+        "job.wait.seconds": 300.0,
+        "job.wall.seconds": 5 * 3600.0,
+        "job.limit.seconds": 36_000.0,
+        "job.asked.memory.bytes": 64 << 30,
+        "job.memory.peak.bytes": 4 << 30,
+        "job.core_seconds.allocated": 8 * 5 * 3600.0,
+        "job.core_seconds.used": 5 * 3600.0,
+    } | more
+
+
 def week() -> list[dict[str, object]]:
     documents: list[dict[str, object]] = []
     for hour in range(7 * 24):
         moment = NOW - timedelta(hours=hour, minutes=20)
         documents += [process(moment, number) for number in range(hour % 5, hour % 5 + 6)]
         documents += [node(moment, f"c1-{number}") for number in range(3)]
+        if hour < 30:
+            documents.append(job(moment, 100 + hour))
+    for document in documents[:60]:
+        if document["dataset"] == "process" and document["process.entity_id"] == "1-1":
+            document["job.id"] = "fox/100"
     return documents
 
 

@@ -19,6 +19,8 @@ PAGES = (
     "/usage",
     "/usage?by=user",
     "/usage?by=program&and=host&measure=memory_max",
+    "/jobs",
+    "/jobs/fox/100",
     "/programs",
     "/users",
     "/nodes",
@@ -313,3 +315,36 @@ def test_pages_of_an_empty_store_say_what_to_do(empty_client: FlaskClient, addre
     Before the first sample every page says where samples come from.
     """
     assert "No sample has come in yet." in text_of(empty_client, address)
+
+
+def test_jobs_of_a_day_lead_to_each(client: FlaskClient) -> None:
+    """
+    Runs that ended are listed, the newest first, each with its page; filters work as elsewhere.
+    """
+    page = text_of(client, "/jobs")
+    assert "24 runs, the newest first." in page
+    assert page.index("fox/100") < page.index("fox/110")
+    assert 'href="/jobs/fox/100"' in page
+    failed = text_of(client, "/jobs?where=state%3DFAILED")
+    assert "8 runs" in failed
+    assert "No job ended in last 24 hours that matches" in text_of(client, "/jobs?where=user%3Dx")
+
+
+def test_job_page_tells_asked_and_used(client: FlaskClient) -> None:
+    """
+    A job that used one core of eight and four GiB of 64 is told so, with the remedy.
+    """
+    page = text_of(client, "/jobs/fox/100")
+    assert "completed after 05:00 of 10:00 asked" in page
+    assert "12 %" in page  # one of eight cores
+    assert "<code>--mem=" in page
+    assert "&lt;i&gt;run 100&lt;/i&gt;" in page
+
+
+def test_job_nobody_knows_is_refused_in_one_line(client: FlaskClient) -> None:
+    """
+    An unknown id says how ids are written.
+    """
+    answer = client.get("/jobs/fox/999999")
+    assert answer.status_code == 400
+    assert "neither sampled nor accounted" in answer.get_data(as_text=True)

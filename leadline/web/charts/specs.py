@@ -27,7 +27,7 @@ def stacked_area(
     names: Sequence[str],
     unit: str,
     *,
-    bars: bool = False,
+    bucket: str = "day",
     height: int = HEIGHT,
 ) -> dict[str, object]:
     """
@@ -38,9 +38,9 @@ def stacked_area(
     order = {name: place for place, name in enumerate(names)}
     rows = [{**point, "order": order[str(point["name"])]} for point in points]
     bands: dict[str, object] = {
-        "mark": {"type": "bar" if bars else "area", "interpolate": "linear", "tooltip": True},
+        "mark": {"type": "area", "tooltip": True},
         "encoding": {
-            "x": _time_axis(rows),
+            "x": time_axis(bucket),
             "y": {
                 "field": "value",
                 "type": "quantitative",
@@ -68,13 +68,27 @@ def stacked_area(
     }
 
 
-def _time_axis(rows: Sequence[Mapping[str, object]]) -> dict[str, object]:
+def time_axis(unit: str = "day", *, labels: bool = True) -> dict[str, object]:
+    """
+    The axis of `time`, in the clock of 24 hours; times are written as the cluster's clocks show
+    them, and drawn as if that were UTC.
+    """
+    midnight = "utchours(datum.value) == 0 && utcminutes(datum.value) == 0"
+    words = {"month": "'%b %Y'", "year": "'%Y'", "quarter": "'%b %Y'"}.get(
+        unit, f"{midnight} ? '%-d %b' : '%H:%M'"
+    )
     return {
         "field": "time",
         "type": "temporal",
         "scale": {"type": "utc"},
         "title": None,
-        "axis": {"grid": False, "tickCount": 8, "labelFlush": True},
+        "axis": {
+            "grid": False,
+            "tickCount": 8,
+            "labels": labels,
+            "labelFlush": True,
+            "labelExpr": f"utcFormat(datum.value, {words})",
+        },
     }
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from flask import Flask
 
-from leadline.web.pages import api, data, nodes, overview, search, usage
+from leadline.web.pages import api, data, job, jobs, nodes, overview, search, usage
 
 NAVIGATION = (
     ("overview", "Overview"),
     ("usage", "Usage"),
+    ("jobs", "Jobs"),
     ("programs", "Programs"),
     ("users", "Users"),
     ("nodes", "Nodes"),
@@ -22,6 +23,8 @@ def add_pages(app: Flask) -> None:
     app.add_url_rule("/usage", "usage", usage.show)
     app.add_url_rule("/usage.svg", "usage_svg", usage.as_svg)
     app.add_url_rule("/usage.png", "usage_png", usage.as_png)
+    app.add_url_rule("/jobs", "jobs", jobs.show)
+    app.add_url_rule("/jobs/<path:job>", "job", job.show)
     app.add_url_rule("/programs", "programs", usage.programs)
     app.add_url_rule("/users", "users", usage.users)
     app.add_url_rule("/nodes", "nodes", nodes.show)

@@ -1,0 +1,79 @@
+"""
+Small multiples of one job: each thing it used over the same time, with what was asked as a rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from leadline.formats.times import format_time
+from leadline.web.charts.colours import PALETTE
+from leadline.web.charts.render import INK
+from leadline.web.charts.specs import SCHEMA, WIDTH, time_axis
+
+HEIGHT = 84
+
+
+@dataclass(frozen=True, slots=True)
+class Track:
+    title: str
+    values: Sequence[float | None]
+    asked: float | None = None
+
+
+def tracks(wanted: Sequence[Track], start: datetime, step: timedelta) -> dict[str, object]:
+    """
+    One strip per track, one below the other; a value of None is a gap. START is as the cluster's
+    clocks showed it.
+    """
+    strips = [
+        _strip(track, place, start, step, last=place == len(wanted) - 1)
+        for place, track in enumerate(wanted)
+    ]
+    return {"$schema": SCHEMA, "padding": 4, "spacing": 14, "vconcat": strips}
+
+
+def _strip(
+    track: Track, place: int, start: datetime, step: timedelta, *, last: bool
+) -> dict[str, object]:
+    rows = [
+        {"time": format_time(start + (number + 0.5) * step), "value": value}
+        for number, value in enumerate(track.values)
+    ]
+    area: dict[str, object] = {
+        "mark": {
+            "type": "area",
+            "color": PALETTE[0 if place == 0 else 2 if place == 1 else 7],
+            "opacity": 0.85,
+            "invalid": "break-paths-show-path-domains",
+        },
+        "encoding": {
+            "x": time_axis("hour", labels=last),
+            "y": {
+                "field": "value",
+                "type": "quantitative",
+                "title": None,
+                "axis": {"tickCount": 3, "format": "~s"},
+            },
+        },
+    }
+    layers = [area]
+    if track.asked:
+        rule = {"type": "rule", "color": INK, "strokeDash": [4, 3], "opacity": 0.7}
+        layers.append(
+            {
+                "data": {"values": [{"asked": track.asked}]},
+                "mark": rule,
+                "encoding": {"y": {"field": "asked", "type": "quantitative"}},
+            }
+        )
+    title = f"{track.title}{' (dashed: asked)' if track.asked else ''}"
+    return {
+        "width": WIDTH,
+        "height": HEIGHT,
+        "title": {"text": title, "fontWeight": "normal", "fontSize": 11, "offset": 4},
+        "data": {"values": rows},
+        "layer": layers,
+    }
