@@ -14,6 +14,7 @@ from enrich.backfill.options import Options
 from enrich.backfill.seen import Seen
 from enrich.backfill.sink import Sink
 from enrich.backfill.tally import Rejects, Tally
+from leadline.settings.plugins import plugged
 
 
 class Reader(Protocol):
@@ -39,3 +40,10 @@ class Format(Protocol):
 
 
 FORMATS: dict[str, Format] = {"sge": sge}
+
+
+def formats() -> dict[str, Format]:
+    """
+    The built-in formats, and those of plug-ins.
+    """
+    return {**FORMATS, **plugged("readers")}

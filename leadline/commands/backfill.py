@@ -18,11 +18,9 @@ from leadline.errors import FormatError, SettingsError
 from leadline.formats.times import parse_time
 from leadline.settings.zones import cluster_zone
 
-NAMES = ("auto", "sge")
-
 
 @click.command()
-@click.argument("format_name", metavar="FORMAT", type=click.Choice(NAMES))
+@click.argument("format_name", metavar="FORMAT")
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @click.option("--cluster", metavar="NAME", help="The cluster these records are of.")
 @click.option("--timezone", metavar="ZONE", help="Its time zone, as in Europe/Oslo.")
@@ -174,22 +172,25 @@ class Run:
             raise click.exceptions.Exit(1)
 
     def _kind(self, head: bytes) -> str:
-        from enrich.backfill.readers import FORMATS
+        from enrich.backfill.readers import formats
 
         if not head:
             raise FormatError("empty")
-        if self.format_name != "auto":
+        if self.format_name in formats():
             return self.format_name
-        for name, known in FORMATS.items():
+        if self.format_name != "auto":
+            listed = ", ".join(("auto", *formats()))
+            raise SettingsError(f"FORMAT {self.format_name!r} is none of {listed}")
+        for name, known in formats().items():
             if known.recognise(head):
                 return name
-        raise FormatError(f"of no known format; there are {', '.join(FORMATS)}")
+        raise FormatError(f"of no known format; there are {', '.join(formats())}")
 
     def _reader(self, kind: str):  # type: ignore[no-untyped-def]  # the Protocol is imported late
-        from enrich.backfill.readers import FORMATS
+        from enrich.backfill.readers import formats
 
         if kind not in self.readers:
-            self.readers[kind] = FORMATS[kind].build(
+            self.readers[kind] = formats()[kind].build(
                 self.sink, self.options, self.rejects, self.staging
             )
         return self.readers[kind]
