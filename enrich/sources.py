@@ -4,15 +4,14 @@ Where lines come from besides the receiver: files, folders, globs, compressed or
 
 from __future__ import annotations
 
-import gzip
 import io
 import sys
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from glob import glob
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, Protocol
 
 from leadline.errors import LeadlineError
 
@@ -79,13 +78,12 @@ def _chunks(name: str) -> Iterator[bytes]:
         with _open(name) as file:
             magic = file.peek(4)[:4] if isinstance(file, io.BufferedReader) else b""
             if magic[:2] == b"\x1f\x8b":
-                yield from _plain(cast(IO[bytes], gzip.GzipFile(fileobj=file)))
+                yield from _unpacked(name, file, "gzip", lambda: zlib.decompressobj(31), zlib.error)
             elif magic == b"\x28\xb5\x2f\xfd":
                 yield from _zstd(name, file)
             else:
-                yield from _plain(file)
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise SourceError(f"{name}: broken gzip: {error}; what came before was taken") from None
+                while chunk := file.read(CHUNK):
+                    yield chunk
     except OSError as error:
         raise SourceError(f"{name}: cannot be read: {error.strerror or error}") from None
 
@@ -99,9 +97,40 @@ def _open(name: str) -> Iterator[IO[bytes]]:
         yield file
 
 
-def _plain(stream: IO[bytes]) -> Iterator[bytes]:
-    while chunk := stream.read(CHUNK):
-        yield chunk
+class Frame(Protocol):
+    """
+    One packed frame of a file, as zlib and zstandard show it.
+    """
+
+    @property
+    def eof(self) -> bool: ...
+
+    @property
+    def unused_data(self) -> bytes: ...
+
+    def decompress(self, data: bytes, /) -> bytes: ...
+
+
+def _unpacked(
+    name: str, file: IO[bytes], kind: str, begin: Callable[[], Frame], broken: type[Exception]
+) -> Iterator[bytes]:
+    """
+    What FILE holds, frame after frame; all there is before the place where it is broken.
+    """
+    whole = True
+    frame = begin()
+    try:
+        while chunk := file.read(PACKED_CHUNK):
+            while chunk:
+                if unpacked := frame.decompress(chunk):
+                    yield unpacked
+                whole, chunk = frame.eof, frame.unused_data.lstrip(b"\0")  # tapes pad with zeros
+                if whole:
+                    frame = begin()
+    except broken as error:
+        raise SourceError(f"{name}: broken {kind}: {error}; what came before was taken") from None
+    if not whole:
+        raise SourceError(f"{name}: broken {kind}: it ends early; what came before was taken")
 
 
 def _zstd(name: str, file: IO[bytes]) -> Iterator[bytes]:
@@ -109,16 +138,5 @@ def _zstd(name: str, file: IO[bytes]) -> Iterator[bytes]:
         import zstandard
     except ImportError:
         raise SourceError(f"{name}: zstd needs zstandard: pip install 'leadline[server]'") from None
-    whole = True
-    frame = zstandard.ZstdDecompressor().decompressobj()
-    try:
-        while chunk := file.read(PACKED_CHUNK):
-            while chunk:
-                yield frame.decompress(chunk)
-                whole, chunk = frame.eof, frame.unused_data
-                if whole:
-                    frame = zstandard.ZstdDecompressor().decompressobj()
-    except zstandard.ZstdError as error:
-        raise SourceError(f"{name}: broken zstd: {error}; what came before was taken") from None
-    if not whole:
-        raise SourceError(f"{name}: broken zstd: it ends early; what came before was taken")
+    unpacker = zstandard.ZstdDecompressor()
+    yield from _unpacked(name, file, "zstd", unpacker.decompressobj, zstandard.ZstdError)
