@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
 from leadline.errors import QuestionError
-from leadline.formats.times import format_time
+from leadline.formats.times import EARLIEST, format_time
 from leadline.query.dimensions import WEEKDAYS, Dimension, dimension
 from leadline.query.measure import Measure
 from leadline.query.measures import measure
@@ -138,7 +138,7 @@ def _overlapping(part: Aggregate, period: Period) -> tuple[Aggregate, ...]:
     """
     Ended after the period began, or not yet; what ends as it begins did not run in it.
     """
-    if period.start is None:
+    if period.start is None or period.start < EARLIEST:
         return (part,)
     after = format_time(period.start + timedelta(milliseconds=1))
     return (

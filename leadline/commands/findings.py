@@ -1,0 +1,56 @@
+"""`leadline findings`: what somebody should look at."""
+
+from __future__ import annotations
+
+import shutil
+from datetime import UTC, datetime
+
+import click
+import orjson
+
+from leadline.commands.context import Context, with_context
+from leadline.commands.usage import zone_of
+from leadline.formats.times import EARLIEST
+from leadline.query import parse_period, question
+from leadline.render import Table, render
+from leadline.render.table import FORMATS
+from leadline.reports.detectors import DETECTORS
+from leadline.reports.finding import Case
+from leadline.reports.findings import COLUMNS, rows
+from leadline.reports.findings import findings as find
+from leadline.store.plan import Condition, Op
+from leadline.store.scope import EVERYTHING
+
+
+@click.command()
+@click.option("--kind", "-k", "kinds", multiple=True, type=click.Choice(list(DETECTORS)))
+@click.option("--period", "-p", default="last 24 hours", show_default=True, metavar="PERIOD")
+@click.option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True)
+@with_context
+def findings(context: Context, kinds: tuple[str, ...], period: str, form: str) -> None:
+    """
+    Strays, hogs, dead weight, idle GPUs, unused cores, silent nodes: with evidence and hours.
+
+    Ends with 3 when something was found, so that scripts can tell.
+
+    \b
+    Examples:
+        leadline findings
+        leadline findings --kind 'idle GPUs' --period 'last 7 days' --format csv
+    """
+    now = datetime.now(UTC)
+    span = parse_period(period, now, zone_of(context, question()))
+    where = (Condition("cluster", Op.IN, (context.cluster,)),) if context.cluster else ()
+    start, end = max(span.start or EARLIEST, EARLIEST), min(span.end or now, now)
+    found = find(Case(context.store, EVERYTHING, start, end, now, where), kinds)
+    told = rows(found)
+    if form == "json":
+        click.echo(orjson.dumps(told, option=orjson.OPT_INDENT_2).decode())
+    elif not told and form == "table":
+        click.echo(f"Nothing found in {period}.")
+    else:
+        shown = [{**row, "since": str(row["since"] or "")[:16]} for row in told]
+        width = shutil.get_terminal_size((140, 24)).columns
+        click.echo(render(Table(COLUMNS, tuple(shown)), form, width=width))
+    if told:
+        click.get_current_context().exit(3)

@@ -1,0 +1,223 @@
+"""
+Jobs that had far more than they used, or run where they should not any more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+
+from leadline.formats import Document
+from leadline.formats.times import format_time, parse_time
+from leadline.reports.finding import (
+    COUNT,
+    HOUR,
+    Case,
+    Finding,
+    amount,
+    greatest,
+    groups,
+    text,
+    total,
+)
+from leadline.reports.job import number
+from leadline.store.plan import Condition, Op, Plan
+
+PIECE = 500  # job ids in one plan
+INTERACTIVE = ("interact", "jupyter", "notebook", "devel")
+
+
+def idle_gpus(case: Case) -> list[Finding]:
+    """
+    Jobs that had GPUs for hours and used none, on nodes whose cards were watched.
+    """
+    jobs = [
+        job for job in _seen(case, "job.gpus") if _wall(case, job) >= case.limits.gpu_job_seconds
+    ]
+    used = _per_job(
+        case, jobs, "process", total("gpu", "gpu_seconds"), total("cpu", "core_seconds")
+    )
+    watched = {row["host.name"] for row in case.ask("gpu", groups("host.name"), COUNT) if row["n"]}
+    found = []
+    for job in jobs:
+        row = used.get(str(job["job.id"]))
+        nodes = job.get("job.nodes")
+        looked = isinstance(nodes, list) and all(node in watched for node in nodes)
+        if row is None or amount(row, "gpu") > 0 or not (looked or row["gpu"] is not None):
+            continue
+        hours = (number(job, "job.gpus") or 0) * _wall(case, job) / HOUR
+        found.append(
+            _finding(
+                job,
+                "idle GPUs",
+                f"{number(job, 'job.gpus'):.0f} GPUs allocated, none used",
+                "leave --gpus out, or look why the program does not find them",
+                hours,
+                "GPU hours",
+            )
+        )
+    return found
+
+
+def poor_gpu_use(case: Case) -> list[Finding]:
+    """
+    Not interactive, two hours or longer, and peaks below a quarter on both use and memory.
+    """
+    jobs = [
+        job
+        for job in _seen(case, "job.gpus")
+        if _wall(case, job) >= case.limits.gpu_job_seconds and not _interactive(job)
+    ]
+    rows = _per_job(
+        case,
+        jobs,
+        "process_gpu",
+        greatest("busy", "gpu.percent"),
+        greatest("memory", "gpu.memory.percent"),
+        total("gpu", "gpu_seconds"),
+    )
+    found = []
+    for job in jobs:
+        row = rows.get(str(job["job.id"]))
+        if row is None or row["busy"] is None or row["memory"] is None or not amount(row, "gpu"):
+            continue
+        if max(amount(row, "busy"), amount(row, "memory")) < case.limits.gpu_peak_percent:
+            evidence = (
+                f"at peak {amount(row, 'busy'):.0f} % busy"
+                f" and {amount(row, 'memory'):.0f} % of GPU memory"
+            )
+            hours = (number(job, "job.gpus") or 0) * _wall(case, job) / HOUR
+            remedy = "a smaller or shared GPU would do"
+            found.append(_finding(job, "poor GPU use", evidence, remedy, hours, "GPU hours"))
+    return found
+
+
+def unused_cores(case: Case) -> list[Finding]:
+    """
+    Ended jobs that used little of many core hours: the share and the hours must both be bad.
+    """
+    found = []
+    for job in _seen(case, "job.core_seconds.allocated"):
+        allocated = number(job, "job.core_seconds.allocated")
+        used = number(job, "job.core_seconds.used")
+        if job.get("provisional") or not allocated or used is None or number(job, "job.gpus"):
+            continue
+        waste = (allocated - used) / HOUR
+        if used < case.limits.waste_share * allocated and waste >= case.limits.waste_core_hours:
+            evidence = f"{100 * used / allocated:.0f} % of {allocated / HOUR:,.0f} core hours used"
+            remedy = f"leadline job {job.get('job.id')} says what would have sufficed"
+            found.append(_finding(job, "unused cores", evidence, remedy, waste, "core hours"))
+    return found
+
+
+def past_limit(case: Case) -> list[Finding]:
+    """
+    Running longer than they asked for: the scheduler, or the record, is stuck.
+    """
+    where = (Condition("job.end", Op.MISSING), Condition("job.start", Op.EXISTS))
+    batches = case.store.scan("job", case.scope, where=(*case.where, *where))
+    found = []
+    for job in (document for batch in batches for document in batch):
+        limit = number(job, "job.limit.seconds")
+        late = _wall(case, job) - (limit or 0)
+        if limit and late > case.limits.late_seconds:
+            evidence = f"{late / HOUR:.1f} h past its limit of {limit / HOUR:.1f} h"
+            remedy = "look whether it still runs: scontrol show job"
+            found.append(_finding(job, "past its limit", evidence, remedy, None, "core hours"))
+    return found
+
+
+def many_short(case: Case) -> list[Finding]:
+    """
+    Users whose short jobs are many enough together to be a load; few of them are noise.
+    """
+    where = (
+        *case.where,
+        Condition("job.wall.seconds", Op.BELOW, (case.limits.short_seconds,)),
+        Condition("job.wall.seconds", Op.AT_LEAST, (0,)),
+    )
+    plan = Plan(
+        "job",
+        (COUNT, total("cpu", "job.core_seconds.allocated")),
+        groups("cluster", "user.name"),
+        where,
+        case.start,
+        case.end,
+        "job.end",
+    )
+    return [
+        Finding(
+            kind="many short jobs",
+            cluster=str(row["cluster"]),
+            object=f"{amount(row, 'n'):,.0f} jobs",
+            user=text(row, "user.name"),
+            since=format_time(case.start),
+            until=format_time(case.end),
+            evidence=f"{amount(row, 'n'):,.0f} jobs of less than {case.limits.short_seconds:.0f} s",
+            remedy="put many into one job, as an array or a loop",
+            hours=amount(row, "cpu") / HOUR,
+        )
+        for row in case.store.ask(plan, case.scope)
+        if amount(row, "n") >= case.limits.short_jobs
+    ]
+
+
+def _seen(case: Case, field: str) -> Iterator[Document]:
+    """
+    Jobs with something in FIELD that ran in the window, ended or not.
+    """
+    begun = Condition("job.start", Op.BELOW, (format_time(case.end),))
+    has = Condition(field, Op.AT_LEAST, (1,))
+    over = (
+        (Condition("job.end", Op.AT_LEAST, (format_time(case.start),)),),
+        (Condition("job.end", Op.MISSING),),
+    )
+    for end in over:
+        where = (*case.where, begun, has, *end)
+        for batch in case.store.scan("job", case.scope, where=where):
+            yield from batch
+
+
+def _per_job(case: Case, jobs: list[Document], dataset: str, *aggregates):  # type: ignore[no-untyped-def]
+    """
+    What samples say of each job, by its id.
+    """
+    ids = sorted({str(job["job.id"]) for job in jobs if "job.id" in job})
+    found = {}
+    for place in range(0, len(ids), PIECE):
+        where = (Condition("job.id", Op.IN, tuple(ids[place : place + PIECE])),)
+        for row in case.ask(dataset, groups("job.id"), *aggregates, where=where):
+            found[str(row["job.id"])] = row
+    return found
+
+
+def _wall(case: Case, job: Document) -> float:
+    wall = number(job, "job.wall.seconds")
+    if wall is not None and "job.end" in job:
+        return wall
+    start = job.get("job.start")
+    elapsed = case.now - parse_time(str(start)) if start else timedelta()
+    return elapsed.total_seconds()
+
+
+def _interactive(job: Document) -> bool:
+    words = f"{job.get('job.name', '')} {job.get('partition', '')} {job.get('qos', '')}".lower()
+    return any(word in words for word in INTERACTIVE)
+
+
+def _finding(
+    job: Document, kind: str, evidence: str, remedy: str, hours: float | None, unit: str
+) -> Finding:
+    user, start, end = job.get("user.name"), job.get("job.start"), job.get("job.end")
+    return Finding(
+        kind=kind,
+        cluster=str(job["cluster"]),
+        object=str(job.get("job.id", job.get("job.run"))),
+        user=None if user is None else str(user),
+        since=None if start is None else str(start),
+        until=None if end is None else str(end),
+        evidence=evidence,
+        remedy=remedy,
+        hours=hours,
+        unit=unit,
+    )

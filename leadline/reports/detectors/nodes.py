@@ -1,0 +1,99 @@
+"""
+Nodes and cards that are silent, failing, or looked at too seldom to tell much.
+"""
+
+from __future__ import annotations
+
+from leadline.formats.times import parse_time
+from leadline.reports.finding import (
+    COUNT,
+    FIRST,
+    LAST,
+    Case,
+    Finding,
+    amount,
+    greatest,
+    groups,
+    text,
+    total,
+)
+from leadline.store.plan import Condition, Op
+
+PLACE = groups("cluster", "host.name")
+
+
+def silent(case: Case) -> list[Finding]:
+    """
+    Nodes that were heard in the window and are not any more.
+    """
+    found = []
+    for row in case.ask("node", PLACE, greatest("interval", "interval.seconds"), LAST):
+        quiet = (min(case.now, case.end) - parse_time(str(row["last"]))).total_seconds()
+        if quiet > max(case.limits.silent_seconds, 3 * amount(row, "interval")):
+            found.append(
+                Finding(
+                    kind="silent node",
+                    cluster=str(row["cluster"]),
+                    object=str(row["host.name"]),
+                    since=text(row, "last"),
+                    evidence=f"no heartbeat for {quiet / 60:,.0f} min",
+                    remedy="look at the node; then at `systemctl status leadline`",
+                    severity="red",
+                )
+            )
+    return found
+
+
+def failing_cards(case: Case) -> list[Finding]:
+    """
+    Cards whose driver reports a fault.
+    """
+    rows = case.ask(
+        "gpu",
+        (*PLACE, *groups("gpu.uuid")),
+        COUNT,
+        FIRST,
+        LAST,
+        greatest("reason", "gpu.failing_reason"),
+        where=(Condition("gpu.failing", Op.IN, (True,)),),
+    )
+    return [
+        Finding(
+            kind="failing card",
+            cluster=str(row["cluster"]),
+            object=f"{row['host.name']}/{row['gpu.uuid']}",
+            since=text(row, "first"),
+            until=text(row, "last"),
+            evidence=text(row, "reason") or f"failing in {amount(row, 'n'):,.0f} samples",
+            remedy="drain the node",
+            severity="red",
+        )
+        for row in rows
+    ]
+
+
+def few_samples(case: Case) -> list[Finding]:
+    """
+    Nodes covered for less of the time since they were first heard than their figures need.
+    """
+    found = []
+    where = (Condition("job.id", Op.MISSING),)
+    rows = case.ask("node", PLACE, total("seconds", "interval.seconds"), FIRST, LAST, where=where)
+    for row in rows:
+        length = (parse_time(str(row["last"])) - parse_time(str(row["first"]))).total_seconds()
+        if row["seconds"] is None or length < 6 * 3600:
+            continue
+        share = amount(row, "seconds") / length
+        if share < case.limits.sparse_share:
+            found.append(
+                Finding(
+                    kind="few samples",
+                    cluster=str(row["cluster"]),
+                    object=str(row["host.name"]),
+                    since=text(row, "first"),
+                    until=text(row, "last"),
+                    evidence=f"{100 * share:.0f} % of its time covered: its figures are too low",
+                    remedy="`leadline status` says what its shipper waits for",
+                )
+            )
+    return found

@@ -1,0 +1,203 @@
+"""
+Findings: each detector finds what it is for, and keeps quiet where it must.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from leadline.formats import Document
+from leadline.formats.times import format_time
+from leadline.reports.finding import Case, Finding
+from leadline.reports.findings import findings, rows
+from leadline.store.scope import EVERYTHING
+from tests.query.conftest import stored
+
+START = datetime(2026, 11, 20, tzinfo=UTC)
+NOW = START + timedelta(hours=24)
+
+
+def at(hours: float) -> str:
+    return format_time(START + timedelta(hours=hours))
+
+
+def process(hour: float, number: int = 0, **fields: object) -> Document:
+    return {
+        "dataset": "process",
+        "@timestamp": at(hour),
+        "cluster": "fox",
+        "host.name": "c1",
+        "boot.id": "b",
+        "sample.uptime": int(hour * 3600),
+        "process.entity_id": f"{number}-1",
+        "interval.seconds": 3600.0,
+        "user.name": "alice",
+        "user.id": "2000",
+        "process.name": "work",
+        **fields,
+    }
+
+
+def node(hour: float, busy: float = 0.0, host: str = "c1", **fields: object) -> Document:
+    """
+    A heartbeat of a ten-core node, BUSY cores of them.
+    """
+    return {
+        "dataset": "node",
+        "@timestamp": at(hour),
+        "cluster": "fox",
+        "host.name": host,
+        "boot.id": "b",
+        "sample.uptime": int(hour * 3600),
+        "interval.seconds": 3600.0,
+        "node.cores": 10,
+        "core_seconds": busy * 3600,
+        **fields,
+    }
+
+
+def job(**fields: object) -> Document:
+    return {
+        "dataset": "job",
+        "@timestamp": at(0),
+        "cluster": "fox",
+        "job.id": "fox/7",
+        "job.run": "fox/7@1",
+        "record.version": 1,
+        "user.name": "alice",
+        "job.start": at(1),
+        "job.end": at(9),
+        "job.wall.seconds": 8 * 3600.0,
+        "job.nodes": ["c1"],
+        **fields,
+    }
+
+
+def found(*documents: Document, kind: str = "") -> list[Finding]:
+    case = Case(stored(documents), EVERYTHING, START, NOW, NOW)
+    return findings(case, [kind] if kind else [])
+
+
+def hogging(busy: float, taken: float, **fields: object) -> list[Document]:
+    return [
+        *(node(h + 0.5, busy) for h in range(24)),
+        *(process(h + 0.5, core_seconds=taken * 3600, **fields) for h in range(3)),
+    ]
+
+
+def test_hogging_needs_a_busy_node() -> None:
+    """
+    Six of ten cores taken: a hog where eight are busy, nobody's business where they alone are.
+    """
+    (hog,) = found(*hogging(8, 6), kind="hog")
+    assert ("alice", "c1", 18.0) == (hog.user, hog.object, hog.hours)
+    assert [] == found(*hogging(4.9, 4.9), kind="hog")
+    assert [] == found(*hogging(8, 3), kind="hog")
+
+
+def test_a_job_is_no_hog() -> None:
+    """
+    What runs as a job was given its cores.
+    """
+    assert [] == found(*hogging(8, 6, **{"job.id": "fox/7"}), kind="hog")
+
+
+def test_strays_are_outside_any_job_of_their_user() -> None:
+    """
+    On a node with jobs, a process of somebody without one is a stray; beside an own job it is not.
+    """
+    others = [process(h + 0.1, 1, **{"user.name": "bob", "job.id": "fox/8"}) for h in range(3)]
+    alone = [process(h + 0.1) for h in range(3)]
+    (stray,) = found(*others, *alone, kind="stray")
+    assert ("alice", "c1: work") == (stray.user, stray.object)
+    own = [process(h + 0.2, 2, **{"job.id": "fox/9"}) for h in range(3)]
+    assert [] == found(*others, *alone, *own, kind="stray")
+    assert [] == found(*alone, kind="stray")
+    system = [process(h + 0.1, **{"user.id": "0", "user.name": "root"}) for h in range(3)]
+    assert [] == found(*others, *system, kind="stray")
+
+
+def test_dead_weight_and_zombies() -> None:
+    """
+    An orphan that holds memory and uses no CPU; a defunct process. A busy orphan is neither.
+    """
+    held = {"process.parent.pid": 1, "memory.rss.bytes": 2**31}
+    idle = [process(h + 0.1, core_seconds=0.0, **held) for h in range(5)]
+    busy = [process(h + 0.1, core_seconds=900.0, **held) for h in range(5)]
+    assert ["dead weight"] == [one.kind for one in found(*idle, kind="dead weight")]
+    assert [] == found(*busy, kind="dead weight")
+    assert [] == found(*[{k: v for k, v in d.items() if k != "core_seconds"} for d in idle],
+                       kind="dead weight")  # fmt: skip
+    assert 1 == len(found(process(1, **{"process.state": "Z"}), kind="zombie"))
+
+
+def card(busy: float, number: int = 0) -> Document:
+    return {**process(2), "dataset": "gpu", "gpu.uuid": f"u{number}", "gpu_seconds": busy * 3600}
+
+
+def test_idle_gpus_need_somebody_who_looked() -> None:
+    """
+    Two GPUs for eight hours unused on a watched node; nothing is said where nobody watched.
+    """
+    sample = process(2, core_seconds=10.0, **{"job.id": "fox/7"})
+    told = job(**{"job.gpus": 2})
+    watched = {k: v for k, v in card(0.0).items() if k in ("dataset", "@timestamp", "cluster",
+               "host.name", "boot.id", "sample.uptime", "gpu.uuid", "gpu_seconds")}  # fmt: skip
+    (idle,) = found(told, sample, watched, kind="idle GPUs")
+    assert (16.0, "GPU hours") == (idle.hours, idle.unit)
+    assert [] == found(told, sample, kind="idle GPUs")
+    assert [] == found(told, {**sample, "gpu_seconds": 50.0}, watched, kind="idle GPUs")
+    short = job(**{"job.gpus": 2, "job.wall.seconds": 600.0})
+    assert [] == found(short, sample, watched, kind="idle GPUs")
+
+
+def test_waste_needs_share_and_hours() -> None:
+    """
+    Half of 800 core hours unused is told; of 8 it is noise; without a figure nothing is.
+    """
+    big = {"job.core_seconds.allocated": 800 * 3600.0, "job.core_seconds.used": 400 * 3600.0}
+    (waste,) = found(job(**big), kind="unused cores")
+    assert 400.0 == waste.hours
+    small = {"job.core_seconds.allocated": 8 * 3600.0, "job.core_seconds.used": 4 * 3600.0}
+    assert [] == found(job(**small), kind="unused cores")
+    unknown = {"job.core_seconds.allocated": 800 * 3600.0}
+    assert [] == found(job(**unknown), kind="unused cores")
+
+
+def test_short_jobs_are_folded_unless_many() -> None:
+    """
+    A few short jobs are noise; hundreds of one user are one finding.
+    """
+    short = {"job.wall.seconds": 5.0, "job.core_seconds.allocated": 5.0}
+    many = [job(**short, **{"job.run": f"fox/{n}@1", "job.id": f"fox/{n}"}) for n in range(500)]
+    assert 1 == len(found(*many, kind="many short jobs"))
+    assert [] == found(*many[:499], kind="many short jobs")
+
+
+def test_past_its_limit() -> None:
+    """
+    A run without an end, longer than it asked for.
+    """
+    running = {k: v for k, v in job().items() if k not in ("job.end", "job.wall.seconds")}
+    late = {**running, "job.limit.seconds": 20 * 3600.0}
+    assert "3.0 h past" in found(late, kind="past its limit")[0].evidence
+    assert [] == found({**late, "job.limit.seconds": 25 * 3600.0}, kind="past its limit")
+
+
+def test_silent_nodes() -> None:
+    """
+    A node that was heard and is not any more; one that is heard is not named.
+    """
+    heard = [node(h + 0.5, host="c2") for h in range(24)]
+    gone = [node(h + 0.5) for h in range(12)]
+    (silent,) = found(*heard, *gone, kind="silent node")
+    assert ("c1", at(11.5)) == (silent.object, silent.since)
+
+
+def test_nothing_stored_nothing_found() -> None:
+    """
+    An empty store has no findings and no errors; the table has its columns.
+    """
+    assert [] == found()
+    told = rows(found(*hogging(8, 6)))
+    assert {"kind", "object", "evidence", "remedy", "hours", "since"} <= told[0].keys()
