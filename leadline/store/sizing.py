@@ -9,7 +9,7 @@ import math
 from dataclasses import dataclass
 
 # Bytes on disk per document, merged and compressed: (OpenSearch, lake).
-BYTES = {"process": (120, 16), "node": (140, 30), "gpu": (110, 25), "job": (400, 90)}
+BYTES = {"process": (160, 16), "node": (140, 30), "gpu": (110, 25), "job": (400, 90)}
 PARTS_PER_NODE = 6  # file systems, interfaces, disks, sensors beside the node itself
 DOCUMENTS_PER_SECOND_PER_CORE = 15_000  # what one core of an engine takes in, all included
 SHARD = 30e9  # a good size of one shard

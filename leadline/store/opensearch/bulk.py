@@ -57,8 +57,8 @@ class Line:
 @dataclass(frozen=True, slots=True)
 class Backoff:
     first: float = 0.5
-    longest: float = 20.0
-    patience: float = 60.0  # of one write, before what is left is given back as kept
+    longest: float = 5.0
+    patience: float = 15.0  # of one body; what is left is given back as kept, the worker waits
 
     def pauses(self, clock: Callable[[], float]) -> Iterator[float]:
         end = clock() + self.patience
