@@ -54,7 +54,7 @@ def load(folder: Path, **options: dict[str, str]) -> None:
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_examples_of_the_page_are_short_and_load(folder: Path, name: str) -> None:
     """
-    Exactly what the page shows is loaded, and it is less than 30 lines of code.
+    Exactly what the page shows is loaded, and has less than 30 lines of code.
     """
     path = put(folder, name)
 
@@ -118,6 +118,29 @@ def test_collector_may_say_that_there_is_nothing_to_collect(folder: Path) -> Non
 
     module.QUEUE = folder
     assert [{"dataset": "node", "labels": {"mails": "1"}}] == list(module.build(None)(None))
+
+
+def test_reader_is_a_format_of_backfill(folder: Path, tmp_path: Path) -> None:
+    """
+    Chosen by name or by the file's head; read twice it changes nothing.
+    """
+    put(folder, "readers/joblog.py")
+    log = tmp_path / "parallel.log"
+    log.write_text(
+        "Seq\tHost\tStarttime\tJobRuntime\tSend\tReceive\tExitval\tSignal\tCommand\n"
+        "1\t:\t1767225600.5\t12.5\t0\t0\t0\t0\tgzip a.fq\n"
+        "2\t:\t1767225601.0\t3.0\t0\t0\t1\t0\tgzip b.fq\n"
+    )
+    options = ["--set", f"plugins.folder={folder}", "--set", f"paths.data={tmp_path / 'data'}"]
+
+    def backfill(kind: str) -> str:
+        words = ["backfill", kind, "--cluster", "fox", "--timezone", "UTC", str(log)]
+        done = CliRunner().invoke(cli, [*options, *words])
+        assert 0 == done.exit_code, done.output
+        return done.output
+
+    assert "read 2  inserted 2  updated 0  unchanged 0" in backfill("joblog")
+    assert "read 2  inserted 0  updated 0  unchanged 2" in backfill("auto")
 
 
 @pytest.mark.parametrize(
