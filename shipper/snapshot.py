@@ -22,6 +22,8 @@ from shipper.settings import CollectSettings
 from shipper.system import System
 from shipper.users import Users
 
+SENDER = ("agent.version", "schema.version", "cluster")
+
 
 @dataclass(frozen=True, slots=True)
 class Tally:
@@ -106,6 +108,8 @@ class Snapshots:
         self._looked_at = tick.uptime
         self._save(tick, answers)
         common = self._common(tick)
+        # What names its own time speaks of something else than this node.
+        sender = {name: common[name] for name in SENDER if name in common}
         self._give_cards(answers)
         node: Document = {"dataset": "node"}
         for name, (made, failure) in answers.items():
@@ -113,7 +117,10 @@ class Snapshots:
                 if document["dataset"] == "node" and "job.local_id" not in document:
                     node.update(document)
                     continue
-                document.update(common)
+                if "@timestamp" in document:
+                    document.update(sender)
+                else:
+                    document.update(common)
                 if document["dataset"] == "event":
                     document["@timestamp"] = common["sample.time"]
                 self.documents += 1

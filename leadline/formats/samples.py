@@ -155,6 +155,10 @@ NODE = Dataset(
         gauge("shipper.pending", "count", "Documents waiting in the spool"),
         gauge("shipper.lag.seconds", "seconds", "Age of the oldest document waiting"),
         delta("shipper.core_seconds", "seconds", "CPU time the shipper itself used"),
+        number("slurm.nodes", "Nodes of the cluster, where slurmctld was asked at this tick"),
+        number("slurm.jobs.pending", "Jobs that wait"),
+        number("slurm.jobs.running", "Jobs that run"),
+        gauge("slurm.call.seconds", "seconds", "How long slurmctld took to answer"),
     ),
 )
 

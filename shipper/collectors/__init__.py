@@ -15,6 +15,7 @@ from shipper.collectors import (
     nvidia,
     process,
     sensor,
+    slurm,
 )
 from shipper.collectors.contract import Collector, CollectorModule, NoticeError, Tick
 from shipper.collectors.contract import UnavailableError as UnavailableError
@@ -22,6 +23,7 @@ from shipper.collectors.contract import UnavailableError as UnavailableError
 BUILT_IN: dict[str, CollectorModule] = {
     "process": process,
     "node": node,
+    "slurm": slurm,
     "filesystem": filesystem,
     "network": network,
     "disk": disk,

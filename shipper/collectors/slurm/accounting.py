@@ -1,0 +1,118 @@
+"""
+Runs that ended are completed from sacct: by their ids, a bounded number a look, in one call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from leadline.errors import FormatError
+from leadline.formats import Document
+from shipper.collectors.slurm import sacct
+from shipper.collectors.slurm.documents import (
+    Threads,
+    has_ended,
+    job_document,
+    job_state,
+)
+from shipper.collectors.slurm.from_text import CUT, moment
+from shipper.collectors.slurm.records import JobSeen, reason_of
+from shipper.settings import SlurmLiveSettings
+from shipper.system import System
+
+TRIES = 30  # looks; then what squeue knew has to do
+WAITING = 20_000  # runs that may wait for slurmdbd
+Key = tuple[int, int]
+
+
+class Accounting:
+    def __init__(self, system: System, settings: SlurmLiveSettings) -> None:
+        self._system = system
+        self._settings = settings
+        self._waiting: dict[Key, tuple[JobSeen, int]] = {}  # the run, and how often it was asked
+
+    def complete(
+        self, ended: Iterable[JobSeen], threads: Threads, now: int, until: float
+    ) -> list[Document]:
+        """
+        Documents of runs that ended, whole as sacct knows them by now; the others wait.
+        """
+        for job in ended:
+            self._waiting.setdefault((job.id, job.submit or 0), (job, 0))
+        if not self._waiting:
+            return []
+        if not self._settings.accounting:
+            return self._give_up(list(self._waiting), threads)
+        batch = list(self._waiting)[: self._settings.accounting_batch]
+        documents: list[Document] = []
+        for row, steps in self._ask(batch, until):
+            key = _key(row)
+            if key in self._waiting and moment(row["End"]) is not None:
+                job, _ = self._waiting.pop(key)
+                documents.append(sacct.document(row, steps, threads))
+                if not has_ended(job):
+                    documents += _end_state(job, row, threads, now)
+        for key in batch:
+            if key in self._waiting:
+                job, tries = self._waiting.pop(key)  # to the end of the queue
+                self._waiting[key] = (job, tries + 1)
+        late = [key for key, (_, tries) in self._waiting.items() if tries >= TRIES]
+        late += list(self._waiting)[: max(0, len(self._waiting) - WAITING)]
+        return documents + self._give_up(late, threads)
+
+    def dump(self) -> object:
+        return [[*key, job.state, tries] for key, (job, tries) in self._waiting.items()]
+
+    def restore(self, kept: object) -> None:
+        if isinstance(kept, list):
+            for number, submit, state, tries in kept:
+                job = JobSeen(id=number, submit=submit, state=state)
+                self._waiting[number, submit] = (job, tries)
+
+    def _give_up(self, keys: Iterable[Key], threads: Threads) -> list[Document]:
+        """
+        What squeue knew of a run that ended; of one that only vanished nothing is known to say.
+        """
+        jobs = [self._waiting.pop(key)[0] for key in keys if key in self._waiting]
+        return [job_document(job, threads) for job in jobs if job.user and has_ended(job)]
+
+    def _ask(self, keys: list[Key], until: float) -> list[tuple[sacct.Row, list[sacct.Row]]]:
+        left = until - self._system.uptime()
+        if left <= 0:
+            return []
+        numbers = ",".join(sorted({str(number) for number, _ in keys}, key=int))
+        raw = self._system.run(command(numbers), left)
+        if raw is None:
+            return []
+        try:
+            return list(sacct.read(raw))
+        except FormatError:
+            return []
+
+
+def command(numbers: str) -> tuple[str, ...]:
+    """
+    With -j alone sacct looks these ids up, and lists also what was never eligible to start.
+    """
+    columns = ",".join(sacct.COLUMNS)
+    asked = ("sacct", "-n", "-P", "-D", f"--delimiter={CUT}", "-j", numbers, "-o", columns)
+    return ("env", "TZ=UTC", "SLURM_TIME_FORMAT=standard", *asked)
+
+
+def _key(row: sacct.Row) -> Key:
+    number = row["JobIDRaw"]
+    return (int(number) if number.isdigit() else 0, moment(row["Submit"]) or 0)
+
+
+def _end_state(job: JobSeen, row: sacct.Row, threads: Threads, now: int) -> list[Document]:
+    """
+    The end of a run that squeue never showed: it was requeued, or forgotten between two looks.
+    """
+    end = moment(row["End"])
+    if not job.user or end is None:
+        return []
+    over = replace(
+        job, state=sacct.state_of(row)[0], flags=(), reason=reason_of(row["Reason"]), end=end
+    )
+    return [job_state(over, min(end, now), None, threads)]

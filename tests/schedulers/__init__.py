@@ -1,0 +1,1 @@
+"""Real schedulers, started and stopped by the tests that need them."""

@@ -1,0 +1,247 @@
+"""Whichever way Slurm is asked, the same documents come of it; captures of a real one prove it."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import orjson
+import pytest
+
+from leadline.errors import FormatError
+from leadline.formats import Document
+from leadline.formats.validate import check
+from shipper.collectors.slurm import from_json, from_pyslurm, from_text
+from shipper.collectors.slurm.changes import Changes
+from shipper.collectors.slurm.pyslurm_dump import JOB, NODE, RESERVATION, dump
+from shipper.collectors.slurm.records import Look
+from tests.shipper.slurm.conftest import TAKEN, by_json, by_text, capture
+
+
+def documents(look: Look) -> list[Document]:
+    return [check(document) for document in Changes().of(look, TAKEN)]
+
+
+def of(dataset: str, look: Look) -> list[Document]:
+    return [document for document in documents(look) if document["dataset"] == dataset]
+
+
+def job(found: list[Document], name: str) -> Document:
+    (one,) = [document for document in found if document.get("job.name") == name]
+    return one
+
+
+def test_text_gives_what_json_gives() -> None:
+    """
+    Jobs, nodes and reservations of one moment, asked for in both ways.
+    """
+    by_id = lambda document: (document["dataset"], str(sorted(document.items())))  # noqa: E731
+    assert sorted(documents(by_text()), key=by_id) == sorted(documents(by_json()), key=by_id)
+
+
+def test_documents_hold_nothing_unknown() -> None:
+    """
+    Every field is one that leadline.formats defines.
+    """
+    found = documents(by_json())
+    assert {"job", "job_state", "node_state", "event"} == {str(d["dataset"]) for d in found}
+    assert [document for document in found if "labels" in document] == []
+
+
+def test_states_and_reasons_arrive_as_they_are() -> None:
+    """
+    What sbatch, scancel, scontrol and the scheduler did to the captured jobs.
+    """
+    states = {
+        (str(d.get("job.name")), d["state.name"], d.get("state.reason"))
+        for d in of("job_state", by_json())
+        if not d.get("snapshot")
+    }
+    assert ("held", "PENDING", "JobHeldUser") in states
+    assert ("stopped", "SUSPENDED", None) in states
+    assert ("fail", "FAILED", "NonZeroExitCode") in states
+    assert ("later", "CANCELLED", "BeginTime") in states
+    assert ('we|rd "näme" a=b, c;d', "RUNNING", None) in states
+    assert {s for n, s, _ in states if n == "array"} == {"PENDING", "RUNNING"}
+    assert any(n == "never" and str(r).startswith("Dependency") for n, _, r in states)
+
+
+def test_cards_of_a_job_are_counted_once() -> None:
+    """
+    `gres/gpu=2,gres/gpu:a100=2` are two cards, with their model.
+    """
+    cards = job(of("job", by_text()), "cards")
+    assert (2, ["A100"], 2, "one-node") == (
+        cards["job.gpus"],
+        cards["gpu.models"],
+        cards["job.cores"],
+        cards["job.class"],
+    )
+
+
+def test_drained_node_tells_who_and_why() -> None:
+    """
+    Base state, flags, the whole reason, its author and time, and the reservation on it.
+    """
+    (node,) = [d for d in of("node_state", by_text()) if d["host.name"] == "n2"]
+    assert ("IDLE", ["DRAIN"]) == (node["state.name"], node["state.flags"])
+    assert 'fan noise; check "rack 3" | later' == node["state.reason"]
+    assert "root" == node["state.reason_user"]
+    assert str(node["state.reason_time"]).startswith("2026-11-21T06:09:")
+    assert ["course"] == node["reservations"]
+    assert {"RTX 8000": {"total": 2, "allocated": 0}} == node["gpu.by_model"]
+
+
+def test_reservations_have_times_and_users() -> None:
+    """
+    An event for each, with the nodes it holds.
+    """
+    events = {d["event.object"]: d for d in of("event", by_text())}
+    assert {"course", "maint"} == set(events)
+    assert ["n2"] == events["course"]["event.names"]
+    assert "users news" in str(events["course"]["event.reason"])
+    assert str(events["course"]["event.end"]) > str(events["course"]["event.start"])
+
+
+def as_new(value: Any, name: str = "") -> Any:
+    """
+    A record of 22.05 as 25.11 writes it: numbers as objects, states as lists.
+    """
+    if name in ("job_state", "state") and isinstance(value, str):
+        return [value.upper()]
+    if isinstance(value, dict):
+        return {key: as_new(inner, key) for key, inner in value.items()}
+    keeps = ("job_id", "user_id", "submit_time")
+    if isinstance(value, int) and not isinstance(value, bool) and name not in keeps:
+        return {"set": True, "infinite": False, "number": value}
+    if value is None and name == "time_limit":
+        return {"set": False, "infinite": True, "number": 0}
+    return value
+
+
+def test_new_json_gives_what_old_json_gives() -> None:
+    """
+    25.11's numbers with `set` and `infinite`, and its lists of states.
+    """
+
+    def renewed(name: str) -> bytes:
+        records = orjson.loads(capture(f"{name}.json"))[name]
+        changed = [as_new(record) for record in records]
+        for record in changed:
+            if name == "nodes":
+                record["state"] += record.pop("state_flags")
+                for key in ("features", "partitions"):
+                    if isinstance(record[key], str):
+                        record[key] = record[key].split(",")
+        return orjson.dumps({name: changed})
+
+    new = Look(
+        from_json.read_jobs(renewed("jobs")),
+        from_json.read_nodes(renewed("nodes")),
+        from_text.read_reservations(capture("reservations.txt")),
+    )
+    assert documents(new) == documents(by_json())
+
+
+def fake_pyslurm() -> Any:
+    """
+    The module as 25.11 was recorded: attribute names and types of recipes, values of the capture.
+    """
+
+    class Counted:
+        def __init__(self, count: int) -> None:
+            self.count = count
+
+    def cards(entries: Any) -> dict[str, Counted]:
+        found = {f"{g.name}:{g.type}": Counted(g.count) for g in entries}
+        return {"gpu": Counted(sum(g.count for g in entries)), **found} if found else {}
+
+    def numbers(entries: Any) -> dict[str, int]:
+        return {name: counted.count for name, counted in cards(entries).items()}
+
+    look = by_json()
+    jobs = {}
+    for one in look.jobs:
+        jobs[one.id] = SimpleNamespace(**dict.fromkeys(JOB))
+        jobs[one.id].__dict__.update(
+            id=one.id, state=one.state, state_reason=one.reason or "None", submit_time=one.submit,
+            eligible_time=one.eligible, start_time=one.start, end_time=one.end,
+            time_limit=one.limit and one.limit // 60, user_name=one.user, user_id=one.uid,
+            group_name=one.group, account=one.account, partition=one.partition, qos=one.qos,
+            name=one.name, cpus=one.cpus, num_nodes=one.node_count, allocated_nodes=one.nodes,
+            gpus=cards(one.gpus), priority=one.priority, array_id=one.array_id,
+            array_task_id=one.array_task, working_directory=one.work_dir,
+        )  # fmt: skip
+    nodes = {}
+    for n in look.nodes:
+        nodes[n.name] = SimpleNamespace(**dict.fromkeys(NODE))
+        nodes[n.name].__dict__.update(
+            name=n.name, state="+".join((n.state, *n.flags)), reason=n.reason,
+            reason_user=n.reason_user, reason_time=n.reason_time, partitions=list(n.partitions),
+            available_features=list(n.features), total_cpus=n.cpus, cores_per_socket=4, sockets=2,
+            allocated_cpus=n.cpus_allocated, real_memory=(n.memory or 0) >> 20,
+            allocated_memory=(n.memory_allocated or 0) >> 20,
+            configured_gres={f"{g.name}:{g.type}": g.count for g in n.gres},
+            allocated_gres=numbers(n.gres_used),
+        )  # fmt: skip
+    reservations = {}
+    for r in look.reservations or []:
+        reservations[r.name] = SimpleNamespace(**dict.fromkeys(RESERVATION))
+        reservations[r.name].__dict__.update(
+            name=r.name, start_time=r.start, end_time=r.end, nodes=r.nodes, users=list(r.users),
+            accounts=[], partition=r.partition, flags=SimpleNamespace(name="|".join(r.flags)),
+        )  # fmt: skip
+    return SimpleNamespace(
+        __version__="25.11.2",
+        Jobs=SimpleNamespace(load=lambda: jobs),
+        Nodes=SimpleNamespace(load=lambda: nodes),
+        Reservations=SimpleNamespace(load=lambda: reservations),
+    )
+
+
+def test_pyslurm_gives_what_json_gives() -> None:
+    """
+    The third way, through the process that holds pyslurm away from the shipper.
+    """
+    look = from_pyslurm.read(orjson.dumps(dump(fake_pyslurm())))
+    assert documents(look) == documents(by_json())
+
+
+@pytest.mark.parametrize("raw", [b"", b"{}", b"slurm_load_jobs error", b'{"jobs": 3}', b"[]"])
+def test_nonsense_is_refused(raw: bytes) -> None:
+    """
+    An answer that is no answer raises FormatError, and nothing else.
+    """
+    for read in (from_json.read_jobs, from_pyslurm.read):
+        with pytest.raises(FormatError):
+            read(raw)
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (5, 5),
+        ({"set": True, "infinite": False, "number": 5}, 5),
+        ({"set": False, "infinite": False, "number": 0}, None),
+        ({"set": True, "infinite": True, "number": 0}, None),
+        (4294967294, None),
+        (None, None),
+        (True, None),
+    ],
+)
+def test_numbers_of_both_ages(value: object, expected: int | None) -> None:
+    """
+    What is not set or has no bound is absent, never 0.
+    """
+    assert expected == from_json.number(value)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("1-00:00:00", 86400), ("10:00", 600), ("1:02:03", 3723), ("UNLIMITED", None), ("", None)],
+)
+def test_time_limits(text: str, expected: int | None) -> None:
+    """
+    Days, hours, minutes; no limit is absent.
+    """
+    assert expected == from_text.seconds(text)
