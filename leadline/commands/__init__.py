@@ -23,6 +23,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "usage": ("leadline.commands.usage", "Ask: any measure by any dimension, any period."),
     "job": ("leadline.commands.job", "What happened with a job: asked, used, advice."),
     "jobs": ("leadline.commands.jobs", "Runs of a period, one line each."),
+    "findings": ("leadline.commands.findings", "What somebody should look at."),
     "search": ("leadline.commands.search", "Find command lines by their words."),
     "identities": ("leadline.commands.identities", "Users, groups, groups of groups."),
     "backfill": ("leadline.commands.backfill", "Years of history from files others wrote."),
