@@ -14,6 +14,16 @@ from leadline.formats.times import from_epoch
 from leadline.simulate.activity import Job
 from leadline.simulate.fleet import GIB
 
+NOT_YET = (
+    "job.end",
+    "job.exit_code",
+    "job.wall.seconds",
+    "job.core_seconds.used",
+    "job.core_seconds.allocated",
+    "job.gpu_seconds.allocated",
+    "job.memory.peak.bytes",
+    "job.memory.basis",
+)
 GRACE = 0.5  # seconds between what happens and its record
 
 
@@ -29,6 +39,8 @@ def job_documents(jobs: list[Job], cluster: str, start: float, end: float) -> It
                 yield orjson.dumps(_common(job, cluster, moment) | document) + b"\n"
         if job.hosts and job.end <= end:
             yield orjson.dumps(_run(job, cluster)) + b"\n"
+        elif job.hosts and job.start <= end:
+            yield orjson.dumps(_still(job, cluster)) + b"\n"
 
 
 def _common(job: Job, cluster: str, moment: float) -> Document:
@@ -72,6 +84,14 @@ def _changes(job: Job) -> Iterator[tuple[float, Document]]:
 def _state(name: str, reason: str) -> Document:
     digest = blake2b(f"{name}||{reason}".encode(), digest_size=6).hexdigest()
     return {"state.name": name, "state.reason": reason, "state.hash": digest}
+
+
+def _still(job: Job, cluster: str) -> Document:
+    """
+    The run as it is told while it lasts.
+    """
+    told = {"provisional": True, "job.state": "RUNNING", "record.version": int(job.start)}
+    return {name: v for name, v in _run(job, cluster).items() if name not in NOT_YET} | told
 
 
 def _run(job: Job, cluster: str) -> Document:

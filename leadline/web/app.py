@@ -18,6 +18,7 @@ from werkzeug.wrappers import Response as AnyResponse
 from leadline.errors import LeadlineError, QuestionError, StoreError
 from leadline.store.contract import Store
 from leadline.store.scope import EVERYTHING, Scope
+from leadline.web.access import Door
 from leadline.web.settings import WebSettings
 
 # No script, nothing from elsewhere: what a command line holds can never run.
@@ -91,6 +92,7 @@ def create_app(site: Site) -> Flask:
         }
 
     app.before_request(refuse_long)
+    app.before_request(Door(site.settings).enter)
     app.after_request(guard)
     add_pages(app)
     add_errors(app)

@@ -22,12 +22,15 @@ from leadline.query.compile import conditions_of
 from leadline.query.question import Question
 from leadline.store.contract import Found, Health, Store
 from leadline.store.plan import Aggregate, Condition, Function, Group, Plan, Row
+from leadline.store.scope import Scope
+from leadline.web.access import scope
 
 if TYPE_CHECKING:
     from leadline.web.app import Site
 
 T = TypeVar("T")
 MOST_KEPT = 512
+TOTALS = Scope(totals_only=True)
 LONGEST = timedelta(minutes=2)  # that any answer is remembered
 WORTH = 1e-4  # a day without the last nine seconds is a day
 
@@ -52,6 +55,13 @@ class Desk:
             return self._store
 
     @property
+    def scope(self) -> Scope:
+        """
+        What the asker of this request may see.
+        """
+        return scope(self.site.scope)
+
+    @property
     def remember(self) -> timedelta:
         return timedelta(seconds=float(self.site.settings.remember))
 
@@ -67,10 +77,10 @@ class Desk:
         return moment - timedelta(seconds=moment.timestamp() % max(1.0, step.total_seconds()))
 
     def ask(self, question: Question) -> Answer:
-        now = self._step(self._remembered(question))
+        now, seen = self._step(self._remembered(question)), self.scope
         return self.once(
-            ("ask", str(question), now),
-            lambda: ask(question, self.open(), self.site.scope, now, zone=self.site.zone),
+            ("ask", str(question), now, seen),
+            lambda: ask(question, self.open(), seen, now, zone=self.site.zone),
         )
 
     def _remembered(self, question: Question) -> timedelta:
@@ -88,8 +98,11 @@ class Desk:
         known = [health.oldest for health in self.health().datasets.values() if health.oldest]
         return parse_time(min(known)) if known else None
 
-    def plan(self, plan: Plan) -> list[Row]:
-        return self.once(("plan", plan), lambda: self.open().ask(plan, self.site.scope))
+    def totals(self, plan: Plan) -> list[Row]:
+        """
+        What nodes and cards do as a whole: nobody's secret, and nobody is named in it.
+        """
+        return self.once(("plan", plan), lambda: self.open().ask(plan, TOTALS))
 
     def conditions(self, asked: Question, dataset: str) -> tuple[Period, list[Condition]]:
         """
@@ -98,7 +111,7 @@ class Desk:
         period = parse_period(asked.period, self.now, self.site.zone)
         plan = Plan(dataset, (), start=period.start, end=period.end)
         named = [replace(known, dimension=dimension(known.dimension).name) for known in asked.where]
-        found = [conditions_of(known, plan, self.open(), self.site.scope) for known in named]
+        found = [conditions_of(known, plan, self.open(), self.scope) for known in named]
         return period, [condition for part in found for condition in part]
 
     def search(self, words: str, asked: Question, limit: int) -> Found:
@@ -106,11 +119,12 @@ class Desk:
         Command lines that hold WORDS, among those the question's filters and period leave.
         """
         period, where = self.conditions(asked, "process")
+        seen = self.scope
         return self.once(
-            ("search", words, str(asked), limit, period.start, period.end),
+            ("search", words, str(asked), limit, period.start, period.end, seen),
             lambda: self.open().search(
                 words,
-                self.site.scope,
+                seen,
                 where=where,
                 start=period.start,
                 end=period.end,
@@ -127,7 +141,7 @@ class Desk:
         """
         start = self.now.replace(minute=0, second=0, microsecond=0) - timedelta(days=31)
         counted = (Aggregate("samples", Function.COUNT),)
-        rows = self.plan(Plan("node", counted, by=(Group("cluster"),), start=start))
+        rows = self.totals(Plan("node", counted, by=(Group("cluster"),), start=start))
         return sorted(str(row["cluster"]) for row in rows if row["cluster"] is not None)
 
     def _life(self, key: Hashable) -> timedelta:

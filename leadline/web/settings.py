@@ -5,8 +5,11 @@ The section `web` of the settings file.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from leadline.settings.typed import Duration
+
+ACCESS = ("open", "token", "proxy")
 
 
 @dataclass(frozen=True)
@@ -15,11 +18,21 @@ class WebSettings:
     threads: int = 8  # readers served at the same time
     prefix: str = ""  # path the pages live under behind a proxy: /leadline
     remember: Duration = Duration(5)  # how long an answer may be shown again
+    access: str = "open"  # open, token, or proxy (the site's single sign-on names the user)
+    token_file: Path | None = None  # for token: a file of one secret
+    user_header: str = "X-Remote-User"  # for proxy: the header that names the user
+    trusted_peers: tuple[str, ...] = ("127.0.0.1", "::1")  # for proxy: who may set it
+    admins: tuple[str, ...] = ()  # for proxy: users who see everything
+    leaders: tuple[str, ...] = ()  # for proxy: `alice:chem-1`, who sees a whole group
     proxies: int = 0  # proxies in front whose X-Forwarded headers are believed
 
     def __post_init__(self) -> None:
         if not 1 <= self.threads <= 256:
             raise ValueError(f"threads {self.threads}: give 1 to 256")
+        if self.access not in ACCESS:
+            raise ValueError(f"access {self.access!r}: give one of {', '.join(ACCESS)}")
+        if any(":" not in entry for entry in self.leaders):
+            raise ValueError("leaders: write USER:GROUP, as alice:chem-1")
         if self.prefix and (not self.prefix.startswith("/") or self.prefix.endswith("/")):
             raise ValueError(f"prefix {self.prefix!r}: begin it with / and end it without")
         if self.proxies < 0:

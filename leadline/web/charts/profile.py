@@ -20,7 +20,8 @@ HEIGHT = 84
 class Track:
     title: str
     values: Sequence[float | None]
-    asked: float | None = None
+    rule: float | None = None  # drawn dashed across
+    told: str = "asked"  # what the rule is
 
 
 def tracks(wanted: Sequence[Track], start: datetime, step: timedelta) -> dict[str, object]:
@@ -60,16 +61,16 @@ def _strip(
         },
     }
     layers = [area]
-    if track.asked:
+    if track.rule:
         rule = {"type": "rule", "color": INK, "strokeDash": [4, 3], "opacity": 0.7}
         layers.append(
             {
-                "data": {"values": [{"asked": track.asked}]},
+                "data": {"values": [{"asked": track.rule}]},
                 "mark": rule,
                 "encoding": {"y": {"field": "asked", "type": "quantitative"}},
             }
         )
-    title = f"{track.title}{' (dashed: asked)' if track.asked else ''}"
+    title = f"{track.title}{f' (dashed: {track.told})' if track.rule else ''}"
     return {
         "width": WIDTH,
         "height": HEIGHT,

@@ -65,9 +65,10 @@ class Page:
 
 def show(job: str) -> str:
     run = request.args.get("run") or None
+    store, seen, now = desk().open(), desk().scope, desk().now
     view = desk().once(
-        ("job", job, run),
-        lambda: job_view(desk().open(), desk().site.scope, job, desk().now, run=run),
+        ("job", job, run, seen),
+        lambda: job_view(store, seen, job, now, run=run),
     )
     advice = advise(view)
     page = Page(
@@ -134,7 +135,9 @@ def _lines(view: JobView, noted: set[str]) -> list[Line]:
 
 
 def _share(known: Resource) -> str:
-    return "not measured" if known.share is None else percent(known.share)
+    if known.share is not None:
+        return percent(known.share)
+    return "–" if known.asked is None else "not measured"
 
 
 def _chart(view: JobView) -> str:
@@ -148,7 +151,9 @@ def _chart(view: JobView) -> str:
     ]
     for card in view.cards[:CARDS_DRAWN]:
         host = f"{card.host} " if len(view.nodes) > 1 else ""
-        wanted.append(Track(f"{host}{card.name} busy", shrunk(card.series, POINTS), 1.0))
+        wanted.append(
+            Track(f"{host}{card.name} busy", shrunk(card.series, POINTS), 1.0, "the whole card")
+        )
     span = timedelta(seconds=seen.interval * len(seen.memory))
     step = span / max(len(wanted[0].values), 1)
     shown = parse_time(clock_time(seen.start, desk().site.zone))

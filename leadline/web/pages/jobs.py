@@ -80,11 +80,10 @@ def _rows(where: str, period: str, shortest: float) -> list[dict[str, Value]]:
     asked = Question(where=parse_filters(where), period="all" if period == NOW else period)
     span, conditions = desk().conditions(asked, "job")
     ended = None if period == NOW else span
+    store, seen = desk().open(), desk().scope
     return desk().once(
-        ("jobs", str(asked), period, shortest, span.start, span.end),
-        lambda: job_rows(
-            desk().open(), desk().site.scope, conditions, ended, shortest=shortest, limit=LIMIT
-        ),
+        ("jobs", str(asked), period, shortest, span.start, span.end, seen),
+        lambda: job_rows(store, seen, conditions, ended, shortest=shortest, limit=LIMIT),
     )
 
 

@@ -98,7 +98,7 @@ def _rows(
     dataset: str, wanted: tuple[Aggregate, ...], start: datetime, end: datetime, *more: str
 ) -> list[Row]:
     by = tuple(Group(name) for name in ("cluster", "host.name", *more))
-    return desk().plan(Plan(dataset, wanted, by=by, start=start, end=end))
+    return desk().totals(Plan(dataset, wanted, by=by, start=start, end=end))
 
 
 def _key(row: Row) -> tuple[str, str]:

@@ -139,7 +139,7 @@ def _per_object(dataset: str, key: tuple[str, ...], seconds: str, size: str) -> 
         start=now - HOUR,
         end=now,
     )
-    return desk().plan(plan)
+    return desk().totals(plan)
 
 
 def _rate(row: Row) -> float:
