@@ -66,7 +66,7 @@ class Size:
             f"{readable(self.disk)} of disk with copies and a third to spare",
             f"indices      process samples by {cut}, {self.shards} shards in all",
             f"heap         {readable(self.heap)} over all data nodes",
-            f"cores        {self.cores:.1f} busy with taking in, over all data nodes",
+            f"cores        {self.cores:.2f} busy with taking in, over all data nodes",
             f"lake         {readable(self.lake)} on one machine, for comparison",
         ]
 
