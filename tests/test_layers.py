@@ -30,7 +30,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "leadline.chores": QUERY | {"leadline.reports", "leadline.alerts"},
     "leadline.alerts": QUERY | {"leadline.reports", "leadline.render"},
     "leadline.web": MIDDLE,
-    "leadline.commands": MIDDLE | {"leadline.web", "leadline.simulate", "shipper", "enrich"},
+    "leadline.commands": MIDDLE
+    | {"leadline.web", "leadline.simulate", "shipper", "enrich", "kibana"},
     "index_templates": set(),
     "kibana": {"leadline.errors", "leadline.formats"},
 }

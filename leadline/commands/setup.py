@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import click
 
-from leadline.commands.context import Context, with_context
-from leadline.settings.common import RetentionSettings
+from leadline.commands.context import Context, secret, with_context
+from leadline.settings.common import RetentionSettings, StoreSettings
 
 
 @click.command()
 @click.option("--dry-run", is_flag=True, help="Only say what would be changed.")
+@click.option("--dashboards", metavar="URL", help="Import the saved objects there, and only that.")
+@click.option("--tenant", default="", help="Tenant of OpenSearch Dashboards.")
+@click.option("--space", default="", help="Space of Kibana.")
 @with_context
-def setup(context: Context, dry_run: bool) -> None:
+def setup(context: Context, dry_run: bool, dashboards: str | None, tenant: str, space: str) -> None:
     """
-    Install templates and lifecycle policies on OpenSearch or Elasticsearch.
+    Install templates and lifecycle policies on OpenSearch or Elasticsearch, or saved objects
+    in OpenSearch Dashboards or Kibana.
 
     What is right already is left alone. An index whose mapping does not fit stops it before
     anything is changed. The lake needs no setup.
@@ -22,7 +26,11 @@ def setup(context: Context, dry_run: bool) -> None:
     Examples:
         leadline setup --dry-run
         leadline --store opensearch=https://search:9200 setup
+        leadline setup --dashboards http://dashboards:5601
     """
+    if dashboards:
+        import_objects(context, dashboards, tenant, space)
+        return
     if not context.store_address.startswith("opensearch"):
         click.echo(f"{context.store_address} needs no setup")
         return
@@ -39,3 +47,15 @@ def setup(context: Context, dry_run: bool) -> None:
         click.echo(f"{store.client.engine}: everything is up to date")
     if not store.client.engine.elasticsearch and not has_ism(store.client):
         click.echo("no index state management here: `leadline retain --yes` deletes, run it daily")
+
+
+def import_objects(context: Context, address: str, tenant: str, space: str) -> None:
+    """
+    The saved objects into the product at ADDRESS, as the store's user.
+    """
+    from kibana.upload import Target, upload
+
+    store = context.settings.get("store", StoreSettings)
+    password = secret(store.password_file) if store.password_file else ""
+    target = Target(address, store.username, password, store.ca_file, store.verify, tenant, space)
+    click.echo(f"{upload(target)} saved objects are in {address}")
