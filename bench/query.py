@@ -1,0 +1,159 @@
+"""
+Questions about a year of 100 nodes (50 million samples) on the lake, from raw samples and from
+hourly usage, against DuckDB alone summing the very same Parquet files.
+
+Quick: a week. Figures are named the same; their targets are for the year.
+"""
+
+import resource
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+if __name__ == "__main__":
+    sys.path[0] = str(Path(__file__).parents[1])
+
+from bench.lake import MADE
+from bench.report import Report, arguments
+from leadline.chores.lease import done
+from leadline.chores.rollup import roll_up
+from leadline.formats import DATASETS
+from leadline.query import Answer, ask, parse_question
+from leadline.reports.finding import Case
+from leadline.reports.findings import findings
+from leadline.reports.job import job_view
+from leadline.store.lake import LakeStore
+from leadline.store.lake.schema import SQL_TYPES, quote
+from leadline.store.lake.write import read, write_rows
+from leadline.store.scope import EVERYTHING
+
+HOSTS, PROCESSES, EVERY = 100, 15, 15  # minutes
+BEGIN = datetime(2026, 11, 21, tzinfo=UTC)
+UTC_ZONE = ZoneInfo("UTC")
+BY_USER = "core_hours_used by user during all top 10"
+QUESTIONS = {
+    "user": BY_USER,
+    "program_per_day": "core_hours_used by program per day during all top 10",
+    "mean_memory": "memory_mean, memory_max, users by program during all top 20",
+    "job": "core_hours_used by job during all top 10",
+}
+
+
+def made(first: int, last: int) -> str:
+    """
+    Samples of some minutes: two jobs at a time on each node, three hours each.
+    """
+    text = MADE.replace("range({first}, {last})", f"range({{first}}, {{last}}, {EVERY})")
+    text = text.replace("hash(h, p, (m + p * 7) // 180)", "hash(h, p // 8, m // 180)")
+    text = text.replace("1000 + k % 60000, k % 99999999", "1000 + p, k % 99999999")
+    text = text.replace("(hash(m, h, p) >> 4)::BIGINT AS n", "(hash(m, h, p) >> 4)::BIGINT AS n, p")
+    return text.format(first=first, last=last, hosts=HOSTS, processes=PROCESSES)
+
+
+def typed(lake: LakeStore, first: int, last: int) -> str:
+    con = lake._connection()
+    rows = made(first, last)
+    have = {row[0] for row in con.execute(f"DESCRIBE {rows}").fetchall()}
+    columns = (
+        f"{quote(f.name) if f.name in have else 'NULL'}::{SQL_TYPES[f.type]} AS {quote(f.name)}"
+        for f in DATASETS["process"].fields
+    )
+    return f"SELECT {', '.join(columns)} FROM ({rows})"
+
+
+def fill(lake: LakeStore, days: int) -> int:
+    con, table = lake._connection(), lake.table("process")
+    con.execute("SET memory_limit = '1GB'; SET preserve_insertion_order = false")
+    for day in range(0, days, 7):
+        first, last = day * 1440, min(day + 7, days) * 1440
+        con.execute(f"CREATE OR REPLACE TEMP TABLE made AS {typed(lake, first, last)}")
+        write_rows(con, table, "made", "create")
+        print(f"  {day + 7} of {days} days", file=sys.stderr, flush=True)
+    con.execute("DROP TABLE made")
+    lake.compact()
+    return lake.health().datasets["process"].documents
+
+
+def seconds(work: Callable[[], object]) -> float:
+    begun = time.perf_counter()
+    work()
+    return time.perf_counter() - begun
+
+
+def warm(work: Callable[[], object], times: int = 3) -> tuple[float, float]:
+    """
+    The first call, and the best of those that follow.
+    """
+    return seconds(work), min(seconds(work) for _ in range(times))
+
+
+def asked(lake: LakeStore, text: str, now: datetime, *, rolled: bool) -> Answer:
+    question = parse_question(text)
+    return ask(question, lake, EVERYTHING, now, zone=UTC_ZONE, rolled=rolled)
+
+
+def run(report: Report, folder: Path, days: int) -> None:
+    lake = LakeStore(folder / "lake")
+    now = BEGIN + timedelta(days=days)
+    report.add("samples", fill(lake, days), "")
+    raw: dict[str, float] = {}
+    for name, text in QUESTIONS.items():
+        cold, raw[name] = warm(lambda text=text: asked(lake, text, now, rolled=False))  # type: ignore[misc]
+        report.add(f"raw_{name}_cold_s", cold, "s")
+        report.add(f"raw_{name}_s", raw[name], "s")
+    report.add("raw_year_s", max(raw.values()), "s", "<= 5")
+    paths = [lake.table("process").path(file) for file in lake.table("process").files()]
+    con = lake._connection()
+    sql = f'SELECT "user.name", sum(core_seconds) FROM {read(paths)} GROUP BY ALL'
+    _, limit = warm(lambda: con.execute(sql).fetchall())
+    report.add("raw_vs_duckdb", raw["user"] / limit, "times", "<= 1.5")
+    expected = [asked(lake, text, now, rolled=False) for text in QUESTIONS.values()]
+
+    begun = time.perf_counter()
+    result = roll_up(lake, now, lambda cluster: UTC_ZONE)
+    done(lake, "rollup", now, now, result.written)
+    report.add("rollup_node_hours_per_s", result.units / (time.perf_counter() - begun), "hours/s")
+    lake.compact()
+    later = now + timedelta(hours=1)
+    rolled: dict[str, float] = {}
+    for (name, text), was in zip(QUESTIONS.items(), expected, strict=True):
+        _, rolled[name] = warm(lambda text=text: asked(lake, text, later, rolled=True))  # type: ignore[misc]
+        report.add(f"rollup_{name}_s", rolled[name], "s")
+        same(asked(lake, text, later, rolled=True), was)
+    report.add("rollup_year_s", max(rolled.values()), "s", "<= 1")
+    job = str(expected[-1].rows[0]["job"])
+    _, view = warm(lambda: job_view(lake, EVERYTHING, job, now))
+    report.add("job_view_s", view, "s")
+    case = Case(lake, EVERYTHING, now - timedelta(days=1), now, now)
+    report.add("findings_day_s", warm(lambda: findings(case))[1], "s")
+    lake.close()
+
+
+def same(found: Answer, expected: Answer) -> None:
+    name = found.question.measures[0]
+    one, other = found.total[name], expected.total[name]
+    assert one is not None
+    assert other is not None
+    assert abs(one - other) <= 1e-9 * abs(other), f"{found.question}: {one} is not {other}"
+
+
+def main() -> None:
+    args = arguments(__doc__ or "")
+    report = Report("query: a year of 100 nodes, raw and rolled up, against plain DuckDB")
+    folder = Path(tempfile.mkdtemp(prefix="leadline-bench-query-"))
+    try:
+        run(report, folder, 7 if args.quick else 365)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    report.add("rss_mb", peak, "MiB", "<= 2048")
+    report.finish(args)
+
+
+if __name__ == "__main__":
+    main()
