@@ -13,7 +13,6 @@ import stat
 import sys
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -128,6 +127,9 @@ def _from_file(path: Path, name: str) -> Any:
 
 
 def _installed() -> Iterator[tuple[str, str, Plugin]]:
+    # Not at the top: it would cost every node's shipper 3 MB.
+    from importlib.metadata import entry_points
+
     for kind in KINDS:
         for entry in entry_points(group=f"leadline.{kind}"):
             try:
