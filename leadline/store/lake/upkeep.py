@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterable, Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from itertools import groupby
 from pathlib import Path
 
@@ -19,7 +19,7 @@ import duckdb
 
 from leadline.store.lake.folder import locked
 from leadline.store.lake.table import File, Table
-from leadline.store.lake.write import copy_out, read
+from leadline.store.lake.write import copy_out, month_end, read
 
 MERGED_AT = 8  # so many files of one size class become one
 LARGEST = 4_000_000  # rows of a merged file
@@ -73,11 +73,6 @@ def months_before(table: Table, moment: datetime) -> dict[str, list[File]]:
         if month_end(file.month) <= moment:
             by_month.setdefault(file.month, []).append(file)
     return dict(sorted(by_month.items()))
-
-
-def month_end(month: str) -> datetime:
-    first = datetime.strptime(month, "%Y-%m").replace(tzinfo=UTC)
-    return (first + timedelta(days=32)).replace(day=1)
 
 
 def _merge(con: duckdb.DuckDBPyConnection, table: Table, groups: Iterable[list[File]]) -> int:

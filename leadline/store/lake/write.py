@@ -120,7 +120,13 @@ def read(paths: Iterable[str], extra: str = "") -> str:
 
 
 def copy_out(
-    con: duckdb.DuckDBPyConnection, table: Table, select: str, month: str, level: int
+    con: duckdb.DuckDBPyConnection,
+    table: Table,
+    select: str,
+    month: str,
+    level: int,
+    *,
+    ordered: bool = True,
 ) -> Written:
     """
     Write SELECT's rows, all of one month, as a sorted Parquet file that is safe on disk.
@@ -129,9 +135,10 @@ def copy_out(
     folder.mkdir(mode=0o700, exist_ok=True)
     path = folder / f"{uuid4().hex}.parquet"
     order = ", ".join(quote(name) for name in table.dataset.sort)
+    sort = f" ORDER BY {order}" if ordered else ""
     names = ", ".join(quote(field.name) for field in table.dataset.fields)
     rows = con.execute(
-        f"COPY (SELECT {names} FROM ({select}) ORDER BY {order}) TO {literal(str(path))}"
+        f"COPY (SELECT {names} FROM ({select}){sort}) TO {literal(str(path))}"
         f" (FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL {level}, PARQUET_VERSION v2,"
         f" ROW_GROUP_SIZE {ROW_GROUP}, RETURN_STATS)"
     ).fetchall()
@@ -140,7 +147,14 @@ def copy_out(
     return Written.from_copy(table.folder, rows[0])
 
 
-def _create(con: duckdb.DuckDBPyConnection, table: Table, batch: Batch) -> int:
+def month_end(month: str) -> datetime:
+    first = datetime.strptime(month, "%Y-%m").replace(tzinfo=UTC)
+    return (first + timedelta(days=32)).replace(day=1)
+
+
+def _create(
+    con: duckdb.DuckDBPyConnection, table: Table, batch: Batch, *, ordered: bool = True
+) -> int:
     """
     Only row numbers are compared and sorted out; rows are copied once, into their file.
     """
@@ -159,7 +173,7 @@ def _create(con: duckdb.DuckDBPyConnection, table: Table, batch: Batch) -> int:
         return 0
     months = batch.months(con, relation)
     written = [
-        copy_out(con, table, _of_month(relation, month, months), month, LIVE_LEVEL)
+        copy_out(con, table, _of_month(relation, month, months), month, LIVE_LEVEL, ordered=ordered)
         for month in months
     ]
     table.commit(written)
@@ -169,6 +183,8 @@ def _create(con: duckdb.DuckDBPyConnection, table: Table, batch: Batch) -> int:
 def _newer(con: duckdb.DuckDBPyConnection, table: Table, batch: Batch) -> Counts:
     """
     For sources that are read again and again: what is stored in the same version stays untouched.
+
+    Rows stay in the order they come in, which is nearly that of time; merging sorts them.
     """
     updated = 0
     if rivals := _rivals(table, batch):
@@ -179,7 +195,8 @@ def _newer(con: duckdb.DuckDBPyConnection, table: Table, batch: Batch) -> Counts
         )
         updated = _one(con, "SELECT count(*) FROM fresh")
     if not updated:
-        return Counts(created := _create(con, table, batch), batch.rows - created)
+        created = _create(con, table, batch, ordered=False)
+        return Counts(created, batch.rows - created)
     con.execute(
         "CREATE OR REPLACE TEMP TABLE older AS SELECT * FROM batch"
         " WHERE rowid IN (SELECT place FROM fresh)"
@@ -193,9 +210,14 @@ def _newer(con: duckdb.DuckDBPyConnection, table: Table, batch: Batch) -> Counts
 
 
 def _of_month(relation: str, month: str, months: Sequence[str]) -> str:
+    """
+    Instants are compared: cheaper than writing each as text.
+    """
     if len(months) == 1:
         return f"SELECT * FROM {relation}"
-    return f"SELECT * FROM {relation} WHERE {MONTH} = {literal(month)}"
+    end = literal(month_end(month).isoformat())
+    span = f"\"@timestamp\" >= TIMESTAMPTZ '{month}-01 00:00:00+00'"
+    return f'SELECT * FROM {relation} WHERE {span} AND "@timestamp" < TIMESTAMPTZ {end}'
 
 
 def _replace(con: duckdb.DuckDBPyConnection, table: Table, batch: Batch) -> int:
