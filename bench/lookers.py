@@ -9,7 +9,8 @@ import gzip
 import json
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import islice
 from pathlib import Path
 
 sys.path[0] = str(Path(__file__).parents[1])
@@ -19,7 +20,7 @@ PSUTIL_FIELDS = [
     "memory_info", "io_counters", "create_time",
 ]  # fmt: skip
 
-Look = Callable[[], list[dict[str, object]]]
+Look = Callable[[], Iterator[dict[str, object]]]
 
 
 def shipper() -> Look:
@@ -27,27 +28,29 @@ def shipper() -> Look:
     from shipper.snapshot import Snapshots
     from shipper.system import System
 
-    return Snapshots(CollectSettings(collectors=("process",)), System()).take
+    return Snapshots(CollectSettings(collectors=("process",)), System()).stream
 
 
 def psutil_loop() -> Look:
     import psutil
 
-    return lambda: [process.info for process in psutil.process_iter(PSUTIL_FIELDS)]
+    return lambda: (process.info for process in psutil.process_iter(PSUTIL_FIELDS))
 
 
 def main() -> None:
     look = {"shipper": shipper, "psutil": psutil_loop}[sys.argv[1]]()
     for _ in sys.stdin:
         before = time.process_time()
-        made = look()
-        cpu = time.process_time() - before
-        rss = peak_memory()
-        told = {"cpu": cpu, "rss": rss, "count": len(made), "encode": 0.0}
-        if sys.argv[1] == "shipper":
-            before = time.process_time()
-            encode(made)
-            told["encode"] = time.process_time() - before
+        encoding, count = 0.0, 0
+        documents = look()
+        while batch := list(islice(documents, 500)):
+            count += len(batch)
+            if sys.argv[1] == "shipper":
+                begun = time.process_time()
+                encode(batch)
+                encoding += time.process_time() - begun
+        cpu = time.process_time() - before - encoding
+        told = {"cpu": cpu, "rss": peak_memory(), "count": count, "encode": encoding}
         print(json.dumps(told), flush=True)
 
 
@@ -61,18 +64,14 @@ def peak_memory() -> int:
     return 0
 
 
-def encode(documents: list[dict[str, object]]) -> int:
+def encode(batch: list[dict[str, object]]) -> int:
     """
-    Bytes on the wire, batch by batch, as a sender would make them.
+    Bytes on the wire, as a sender would make them.
     """
     import orjson
 
-    total = 0
-    for start in range(0, len(documents), 500):
-        batch = documents[start : start + 500]
-        lines = b"".join(orjson.dumps(d, option=orjson.OPT_APPEND_NEWLINE) for d in batch)
-        total += len(gzip.compress(lines, 5))
-    return total
+    lines = b"".join(orjson.dumps(d, option=orjson.OPT_APPEND_NEWLINE) for d in batch)
+    return len(gzip.compress(lines, 5))
 
 
 if __name__ == "__main__":

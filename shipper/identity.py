@@ -5,6 +5,7 @@ Who a process is: user, command line, job, container. Found once, and again when
 from __future__ import annotations
 
 from hashlib import blake2b
+from sys import intern
 from typing import Protocol
 
 from leadline.formats.times import from_epoch
@@ -62,7 +63,8 @@ class Identity:
         raw = None
         if process.state != "Z" and not process.kernel:
             raw = self._system.read(f"{folder}/cmdline")
-            process.executable = self._system.link(f"{folder}/exe")
+            executable = self._system.link(f"{folder}/exe")
+            process.executable = intern(executable) if executable else None
         process.command_mark = hash(raw)
         process.uid = self._uid(process)
         cgroup = self._system.read(f"{folder}/cgroup") or b""

@@ -8,6 +8,7 @@ nothing else is looked at while the kernel's line stays the same byte by byte.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from sys import intern
 
 from shipper.seen import Seen
 from shipper.system import System
@@ -104,7 +105,7 @@ class ProcessTable:
         except OSError:
             return False
         due = (self._count + process.pid) % self._refresh == 0
-        if raw == process.raw and not due and not process.young:
+        if hash(raw) == process.mark and not due and not process.young:
             if not process.idle:
                 process.be_idle()
             return True
@@ -182,12 +183,12 @@ class ProcessTable:
         if not raw.startswith(process.head) or raw.find(b")", end) >= 0:
             end = raw.rfind(b")") + 2
             name = raw[raw.find(b"(") + 1 : max(0, end - 2)]
-            process.name = name.decode("utf-8", "backslashreplace")
+            process.name = intern(name.decode("utf-8", "backslashreplace"))
             process.head = raw[:end]
         field = raw[end:].split(None, 26)
         if len(field) < 22:
             return False
-        process.raw = raw
+        process.mark = hash(raw)
         process.state = STATES.get(field[0]) or field[0].decode()
         process.parent = int(field[1])
         process.session = int(field[3])

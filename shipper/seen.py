@@ -35,12 +35,12 @@ class Seen:
         "job",
         "kernel",
         "kin",
+        "mark",
         "name",
         "owner",
         "parent",
         "pid",
         "pss",
-        "raw",
         "read_bytes",
         "rss",
         "session",
@@ -66,8 +66,8 @@ class Seen:
         self.pid = pid
         self.start_ticks = 0
         self.start = 0.0  # Unix time
-        self.raw = b""
-        self.head = b" "  # the part of `raw` up to the name's end
+        self.mark = 0  # hash of its line in /proc/PID/stat
+        self.head = b" "  # the line's part up to the name's end
         self.stat_descriptor = -1
         self.io_descriptor = -1
         self.stack: object = None  # changes with exec: address randomisation
