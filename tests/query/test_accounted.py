@@ -1,0 +1,215 @@
+"""
+Accounting: what counts when, hours split over days, waits and efficiencies from what is known.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from leadline.formats import Document
+from leadline.formats.times import format_time
+from leadline.store.memory import MemoryStore
+from tests.query.conftest import ZONE, answer, sample, stored
+
+
+def moment(text: str) -> datetime:
+    """
+    Local time of the cluster.
+    """
+    return datetime.fromisoformat(text).replace(tzinfo=ZONE).astimezone(UTC)
+
+
+def run(number: int, submit: str, start: str | None, end: str | None, **fields: object) -> Document:
+    """
+    A run of four cores; times are local.
+    """
+    times: Document = {"job.submit": format_time(moment(submit))}
+    if start:
+        times["job.start"] = format_time(moment(start))
+        times["job.wait.seconds"] = (moment(start) - moment(submit)).total_seconds()
+    if start and end:
+        wall = (moment(end) - moment(start)).total_seconds()
+        times |= {"job.end": format_time(moment(end)), "job.wall.seconds": wall}
+        times["job.core_seconds.allocated"] = 4 * wall
+    return {
+        "dataset": "job",
+        "@timestamp": times["job.submit"],
+        "cluster": "fox",
+        "job.run": f"fox/{number}@1",
+        "job.cores": 4,
+        "record.version": 1,
+        "user.name": "alice",
+        "job.state": "COMPLETED",
+        **times,
+        **fields,
+    }
+
+
+def slices(number: int, *days: tuple[str, float]) -> list[Document]:
+    """
+    Days of a four-core run and its hours on each.
+    """
+    return [
+        {
+            "dataset": "job_slice",
+            "@timestamp": format_time(moment(f"{day}T00:00")),
+            "cluster": "fox",
+            "job.run": f"fox/{number}@1",
+            "local.day": day,
+            "record.version": 1,
+            "user.name": "alice",
+            "wall.seconds": hours * 3600,
+            "core_seconds_allocated": 4 * hours * 3600,
+        }
+        for day, hours in days
+    ]
+
+
+@pytest.fixture
+def store() -> MemoryStore:
+    """
+    Run 1 within October; run 2 over the edge to November; run 3 ends at midnight sharp; run 4
+    still runs; run 5 waits.
+    """
+    return stored(
+        [
+            run(1, "2026-10-10T08:00", "2026-10-10T10:00", "2026-10-10T12:00"),
+            run(2, "2026-10-31T20:00", "2026-10-31T21:00", "2026-11-01T05:00"),
+            run(3, "2026-10-31T20:00", "2026-10-31T22:00", "2026-11-01T00:00"),
+            run(4, "2026-11-01T08:00", "2026-11-01T12:00", None, provisional=True),
+            run(5, "2026-11-01T09:00", None, None, provisional=True),
+            *slices(1, ("2026-10-10", 2.0)),
+            *slices(2, ("2026-10-31", 3.0), ("2026-11-01", 5.0)),
+            *slices(3, ("2026-10-31", 2.0)),
+        ]
+    )
+
+
+@pytest.mark.parametrize(
+    ("measure", "october", "november"),
+    [
+        ("jobs", 1, 2),
+        ("jobs_started", 3, 1),
+        ("jobs_submitted", 3, 2),
+        ("jobs_running", 3, 2),
+        ("wall_hours", 7.0, 5.0),
+        ("core_hours_allocated", 28.0, 20.0),
+    ],
+)
+def test_what_counts_in_a_month(
+    store: MemoryStore, measure: str, october: float, november: float
+) -> None:
+    """
+    Ended, started, submitted, running: each by its own time; hours are split at the edge. A run
+    that ends at midnight sharp ended in the new month, and did not run in it.
+    """
+    assert october == answer(store, f"{measure} during 2026-10").total[measure]
+    assert november == answer(store, f"{measure} during 2026-11").total[measure]
+
+
+def test_hours_of_the_parts_are_the_whole(store: MemoryStore) -> None:
+    """
+    Hours by day add up to the hours of the runs.
+    """
+    found = answer(store, "wall_hours per day during all")
+    assert [2.0, 5.0, 5.0] == [row["wall_hours"] for row in found.rows]
+    assert 12.0 == found.total["wall_hours"]
+
+
+def test_jobs_by_day_go_by_their_end(store: MemoryStore) -> None:
+    """
+    The day of a job is the local day it ended on, not the day it was submitted.
+    """
+    found = answer(store, "jobs, wait_median per day during 2026-10-01..2026-11-30")
+    assert {"2026-10-10": 1, "2026-11-01": 2} == {
+        row["day"]: row["jobs"] for row in found.rows if row["jobs"]
+    }
+
+
+def test_wait_belongs_to_the_start(store: MemoryStore) -> None:
+    """
+    Waits of the runs that started: 2 h, 1 h and 2 h in October; the waiting one has none.
+    """
+    found = answer(store, "wait_mean, wait_median, wait_max, wait_p90 during 2026-10")
+    assert (pytest.approx(6000), 7200, 7200, 7200) == tuple(found.total.values())
+
+
+def test_a_wait_of_none_is_not_zero() -> None:
+    """
+    A run without a start has no wait, and does not pull the mean down.
+    """
+    store = stored([run(1, "2026-11-01T09:00", None, None)])
+    assert answer(store, "wait_mean during all").total["wait_mean"] is None
+
+
+def test_efficiency_divides_by_what_has_both() -> None:
+    """
+    A run without accounted use counts on neither side: 25 %, not 12.5 %.
+    """
+    store = stored(
+        [
+            run(1, "2026-11-10T08:00", "2026-11-10T10:00", "2026-11-10T12:00")
+            | {"job.core_seconds.used": 2 * 3600.0},
+            run(2, "2026-11-10T08:00", "2026-11-10T10:00", "2026-11-10T12:00"),
+        ]
+    )
+    found = answer(store, "cpu_efficiency, core_hours_wasted, gpu_efficiency during 2026-11")
+    assert pytest.approx(25.0) == found.total["cpu_efficiency"]
+    assert pytest.approx(6.0) == found.total["core_hours_wasted"]
+    assert found.total["gpu_efficiency"] is None
+
+
+def test_others_of_an_efficiency_come_from_sums() -> None:
+    """
+    The others' efficiency is that of their hours together, not the mean of percentages.
+    """
+    jobs = []
+    for number, (user, hours, share) in enumerate([("a", 100, 0.5), ("b", 10, 1.0), ("c", 1, 0.0)]):
+        end = format_time(moment("2026-11-10T10:00") + timedelta(hours=hours))
+        told = run(number, "2026-11-10T08:00", "2026-11-10T10:00", "2026-11-10T12:00")
+        told |= {"user.name": user, "job.end": end, "job.core_seconds.allocated": hours * 3600.0}
+        jobs.append(told | {"job.core_seconds.used": share * hours * 3600})
+    found = answer(stored(jobs), "cpu_efficiency by user during all top 1 order cpu_efficiency")
+    assert "b" == found.rows[0]["user"]
+    assert pytest.approx(100 * 50 / 101) == found.others["cpu_efficiency"]  # type: ignore[index]
+
+
+def test_virtual_memory_is_no_peak() -> None:
+    """
+    Grid Engine's maxvmem does not enter mean peaks.
+    """
+    times = ("2026-11-10T08:00", "2026-11-10T10:00", "2026-11-10T12:00")
+    store = stored(
+        [
+            run(1, *times) | {"job.memory.peak.bytes": 100, "job.memory.basis": "cgroup"},
+            run(2, *times) | {"job.memory.peak.bytes": 900, "job.memory.basis": "virtual"},
+        ]
+    )
+    assert 100 == answer(store, "job_memory_mean during all").total["job_memory_mean"]
+
+
+def test_samples_and_accounting_in_one_question(store: MemoryStore) -> None:
+    """
+    Measures of both kinds stand side by side; who is only in one has nothing in the other.
+    """
+    store.write([sample(1, **{"user.name": "bob"}), sample(2, **{"user.name": "alice"})], "create")
+    found = answer(store, "core_hours_used, wall_hours by user during all")
+    assert [
+        {"user": "alice", "core_hours_used": 1.0, "wall_hours": 12.0},
+        {"user": "bob", "core_hours_used": 1.0, "wall_hours": None},
+    ] == list(found.rows)
+    other = answer(store, "wall_hours, core_hours_used by user during all")
+    assert ["alice", "bob"] == [row["user"] for row in other.rows]
+    assert 2.0 == other.total["core_hours_used"]
+
+
+def test_size_classes(store: MemoryStore) -> None:
+    """
+    Jobs by size class, as people read it.
+    """
+    found = answer(store, "jobs by size during all")
+    assert [("2–4", 3)] == [(found.label("size", row["size"]), row["jobs"]) for row in found.rows]
+    assert 3 == answer(store, "jobs where size=2-4 during all").total["jobs"]
+    assert 0 == answer(store, "jobs where size=5-16 during all").total["jobs"]
