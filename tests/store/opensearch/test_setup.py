@@ -118,7 +118,7 @@ def test_elasticsearch_gets_its_own_words() -> None:
     index = put["/_index_template/leadline-usage"]["template"]["settings"]["index"]
     assert common["labels"] == {"type": "flattened"}
     assert index["lifecycle"] == {"name": "leadline-usage"}
-    assert put["/_ilm/policy/leadline-usage"]["policy"]["phases"]["delete"]["min_age"] == "1826d"
+    assert put["/_ilm/policy/leadline-usage"]["policy"]["phases"]["delete"]["min_age"] == "1825d"
     assert asked_ism == []
     assert len(told) == len(put)
 
