@@ -4,13 +4,16 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
+from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import click
 
-from leadline.commands.context import Context, with_context
+from leadline.commands.context import Context, secret, with_context
 from leadline.errors import LeadlineError
+from leadline.web.settings import WebSettings
 
 
 @click.command()
@@ -27,7 +30,6 @@ def serve(context: Context, listen: str | None) -> None:
     try:
         from leadline.web.app import Site
         from leadline.web.server import Server, address
-        from leadline.web.settings import WebSettings
     except ImportError as error:
         raise LeadlineError(
             f"the web pages need {error.name}: pip install 'leadline[server]'"
@@ -42,8 +44,14 @@ def serve(context: Context, listen: str | None) -> None:
         zone=zone_of(context),
         settings=settings,
     )
-    click.echo(f"leadline serves http://{settings.listen}{settings.prefix}/", err=True)
+    # The token is for who starts it, not for a log that others may read.
+    shown = f"?token={secret(settings.token_file or Path())}" if _shows_token(settings) else ""
+    click.echo(f"leadline serves http://{settings.listen}{settings.prefix}/{shown}", err=True)
     Server(site).run()
+
+
+def _shows_token(settings: WebSettings) -> bool:
+    return settings.access == "token" and sys.stderr.isatty()
 
 
 def zone_of(context: Context) -> ZoneInfo:

@@ -348,3 +348,16 @@ def test_job_nobody_knows_is_refused_in_one_line(client: FlaskClient) -> None:
     answer = client.get("/jobs/fox/999999")
     assert answer.status_code == 400
     assert "neither sampled nor accounted" in answer.get_data(as_text=True)
+
+
+def test_metrics_for_prometheus(client: FlaskClient) -> None:
+    """
+    Gauges of nodes and of what is kept, each with its help line, and nobody's name.
+    """
+    from leadline.web.pages.metrics import METRICS
+
+    told = text_of(client, "/metrics")
+    assert 'leadline_node_cores_busy{cluster="fox",node="c1-0"} 30\n' in told
+    assert "leadline_up 1\n" in told
+    assert all(f"# TYPE {name} gauge" in told for name in METRICS)
+    assert not [name for name in ("alice", "bjorn") if name in told]
