@@ -27,6 +27,7 @@ from leadline.store.opensearch.indices import Indices
 
 LARGEST = 5_000_000  # a small heap refuses bigger bodies as a whole
 SMALLEST = 100_000
+SAMPLES = frozenset(name for name, dataset in DATASETS.items() if not dataset.replaces)
 SHAPES_KEPT = 4096
 FILTER = "errors,items.*.status,items.*.error.type,items.*.error.reason,items.*.error.caused_by"
 NOT_THE_DOCUMENT = {
@@ -152,6 +153,9 @@ class Sender:
         name = document_id(document)
         if mode == "create":
             action = f'{{"create":{{"_index":"{index}","_id":"{name}"}}}}\n'
+        elif "record.version" not in document and dataset in SAMPLES:
+            # Made with version 1 by `create`, which no version of ours would beat: last one wins.
+            action = f'{{"index":{{"_index":"{index}","_id":"{name}"}}}}\n'
         else:
             version = document.get("record.version", 0)
             action = (
