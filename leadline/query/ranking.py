@@ -121,16 +121,42 @@ def _worth_limiting(question: Question, dims: Sequence[Dimension], source: Sourc
 
 
 def _rank_few(question: Question, dim: Dimension, source: Source, asker: Asker) -> Ranked:
+    """
+    The store sends one row more than is shown, when it can rank; then the rest is only counted.
+    """
     asked = measure(question.ranked_by)
     names = dict(zip([m.name for m in source.measures], source.parts, strict=True))
     (part,) = names[asked.name]
     aggregates = tuple(a for a in source.plan.aggregates if a.name == part)
     assert question.top is not None
     group = dim.group_in(source.plan.dataset)
-    table = asker.rows(replace(source.plan, aggregates=aggregates, by=(group,)))
-    keys = ranked(question, [dim], source, table)
+    plan = replace(
+        source.plan,
+        aggregates=aggregates,
+        by=(group,),
+        best=f"-{part}" if question.ascending else part,
+        limit=question.top + 1,
+    )
+    keys = ranked(question, [dim], source, asker.rows(plan))
     shown = tuple(keys[: question.top])
-    return Ranked(shown, max(0, len(keys) - len(shown)), limited=True)
+    hidden = len(keys) - len(shown)
+    if len(keys) == question.top + 1:
+        hidden = _count(source, group, asker) - len(shown)
+    return Ranked(shown, max(0, hidden), limited=True)
+
+
+def _count(source: Source, group: Group, asker: Asker) -> int:
+    """
+    How many values there are, absence being one.
+    """
+    counted = (
+        Aggregate("values", Function.DISTINCT, group.field),
+        Aggregate("all", Function.COUNT),
+        Aggregate("with", Function.COUNT, group.field),
+    )
+    parts = asker.rows(replace(source.plan, aggregates=counted))[()]
+    absent = (parts["all"] or 0) > (parts["with"] or 0)
+    return int(parts["values"] or 0) + absent
 
 
 def _inventory(question: Question, dims: Sequence[Dimension]) -> bool:

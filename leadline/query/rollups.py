@@ -36,6 +36,7 @@ SUMMED = {
 }
 GREATEST = {"memory.rss.bytes": "memory.rss.max", "gpu.memory.bytes": "gpu.memory.max"}
 COUNTED = {"": "sample.count", "memory.rss.bytes": "memory.rss.count"}
+FIELDS = frozenset(DATASETS["usage"].by_name)
 ALONE = (Condition("process.count", Op.MISSING),)  # counted with process.count in usage
 
 
@@ -83,6 +84,8 @@ def pieces(plan: Plan, until: datetime | None) -> Pieces:
     whole = first == plan.start and last == plan.end
     if not whole and not all(a.function in JOINED for a in plan.aggregates):
         return Pieces((plan,))
+    if not whole:
+        plan, usage = replace(plan, limit=None), replace(usage, limit=None)  # parts must be joined
     raw = []
     if first != plan.start:
         raw.append(replace(plan, end=first))
@@ -100,11 +103,10 @@ def _on_usage(plan: Plan) -> Plan | None:
     """
     The same question to usage; None when it does not keep what is asked.
     """
-    known = DATASETS["usage"].by_name
     fields = [group.field for group in plan.by] + [c.field for c in plan.where]
-    if not all(name in known for name in fields):
+    if not all(name in FIELDS for name in fields):
         return None
-    aggregates = [_aggregate(known, a) for a in plan.aggregates]
+    aggregates = [_aggregate(a) for a in plan.aggregates]
     if None in aggregates:
         return None
     return replace(
@@ -115,7 +117,7 @@ def _on_usage(plan: Plan) -> Plan | None:
     )
 
 
-def _aggregate(known: object, asked: Aggregate) -> Aggregate | None:
+def _aggregate(asked: Aggregate) -> Aggregate | None:
     function, field = asked.function, asked.field
     if asked.where == ALONE and function is Function.COUNT and not field:
         # Never true of a usage document: 0, for process.count holds these already.
@@ -128,6 +130,9 @@ def _aggregate(known: object, asked: Aggregate) -> Aggregate | None:
         return replace(asked, field=GREATEST[field])
     if function is Function.COUNT and field in COUNTED:
         return replace(asked, function=Function.SUM, field=COUNTED[field])
-    if function is Function.DISTINCT and field in DATASETS["usage"].by_name:
+    if function is Function.COUNT and field in FIELDS:
+        held = (Condition(field, Op.EXISTS),)
+        return replace(asked, function=Function.SUM, field="sample.count", where=held)
+    if function is Function.DISTINCT and field in FIELDS:
         return asked
     return None

@@ -83,6 +83,11 @@ class Aggregate:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
+    """
+    `limit` rows are enough, the greatest of the aggregate `best` (`-name`: the least) first, None
+    last, ties by the keys' text. It only saves work: a store may as well answer every row.
+    """
+
     dataset: str
     aggregates: tuple[Aggregate, ...]
     by: tuple[Group, ...] = ()
@@ -90,6 +95,8 @@ class Plan:
     start: datetime | None = None  # half-open on `time`, with zone
     end: datetime | None = None
     time: str = "@timestamp"
+    best: str = ""
+    limit: int | None = None
 
 
 Row = dict[str, Scalar | None]

@@ -147,7 +147,18 @@ def compile_plan(plan: Plan, scope: Scope, source: str) -> tuple[str, list[objec
     outer = [f"a{number}" for number in range(len(inner))]
     by = f" GROUP BY {', '.join(f'k{number}' for number in range(len(keys)))}" if keys else ""
     grouped = f"SELECT {', '.join([*keys, *inner])} FROM {rows}{by}"
-    return f"SELECT {', '.join([*shown, *outer])} FROM ({grouped})", query.values
+    statement = f"SELECT {', '.join([*shown, *outer])} FROM ({grouped})"
+    return statement + _best(plan, len(keys)), query.values
+
+
+def _best(plan: Plan, keys: int) -> str:
+    if not plan.best or plan.limit is None:
+        return ""
+    names = [aggregate.name for aggregate in plan.aggregates]
+    way = "ASC" if plan.best.startswith("-") else "DESC"
+    order = [f"a{names.index(plan.best.removeprefix('-'))} {way} NULLS LAST"]
+    order += [f"k{number}::VARCHAR NULLS LAST" for number in range(keys)]
+    return f" ORDER BY {', '.join(order)} LIMIT {plan.limit:d}"
 
 
 def _key(query: Query, group: Group, plan: Plan) -> str:
