@@ -4,6 +4,7 @@ A node of one's own, ready to be written to: what `leadline up --opensearch` sta
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from leadline.formats.templates import PREFIX
@@ -12,6 +13,8 @@ from leadline.store.opensearch.client import Client
 from leadline.store.opensearch.node import Node, place_for
 from leadline.store.opensearch.settings import OpenSearchSettings
 from leadline.store.opensearch.setup import set_up
+
+SOON = "3s"  # whoever tries it wants to see what happens
 
 
 def start_local(
@@ -23,7 +26,7 @@ def start_local(
     node = Node(place_for(folder), heap=heap, light=False, tied=True)
     client = Client([node.start()])
     try:
-        set_up(client, PREFIX, settings, retention)
+        set_up(client, PREFIX, replace(settings, refresh=SOON), retention)
     except BaseException:
         node.stop()
         raise

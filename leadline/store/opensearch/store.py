@@ -5,7 +5,7 @@ The store contract on OpenSearch (and Elasticsearch): each verb is short, its wo
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -144,6 +144,14 @@ class OpenSearchStore:
     def expire(self, keep: Mapping[str, datetime], *, dry_run: bool) -> list[Expired]:
         self.refresh_all_own()
         return lifecycle.expire(self.client, self.prefix, keep, dry_run=dry_run)
+
+    def compact(self) -> int:
+        """
+        Merge indices whose period is over; the chores call this.
+        """
+        return len(
+            lifecycle.merge_closed(self.client, self.prefix, now=datetime.now(UTC), dry_run=False)
+        )
 
     def health(self) -> Health:
         self.refresh_all_own()

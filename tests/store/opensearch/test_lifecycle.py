@@ -72,6 +72,21 @@ def test_closed_months_are_merged_once(opensearch_store: OpenSearchStore) -> Non
     assert merge_closed(store.client, TEST_PREFIX, now=later, dry_run=False) == []
 
 
+@pytest.mark.opensearch
+def test_the_chore_merges_what_is_long_over(opensearch_store: OpenSearchStore) -> None:
+    """
+    As the chores call it: a month of 2020 that came in two pieces.
+    """
+    for number in range(2):
+        opensearch_store.write(
+            [process(number, **{"@timestamp": "2020-01-05T00:00:00.000Z"}), process(number)],
+            "create",
+        )
+        opensearch_store.refresh("process")
+    assert opensearch_store.compact() == 1
+    assert opensearch_store.compact() == 0
+
+
 @pytest.mark.parametrize(
     ("version", "method", "path", "body"),
     [
