@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 
+import psutil
 import pytest
 
 from leadline.formats import Document
@@ -32,6 +34,17 @@ def child() -> Iterator[subprocess.Popen[bytes]]:
     process.communicate()
 
 
+def wait_until_asleep(pid: int) -> None:
+    """
+    It waits for its input: nothing of it changes between two looks.
+    """
+    for _ in range(1000):
+        if psutil.Process(pid).status() == psutil.STATUS_SLEEPING:
+            return
+        time.sleep(0.01)
+    raise AssertionError("the child is still at work")
+
+
 def both(pid: int, work: subprocess.Popen[bytes]) -> list[Document]:
     """
     The child's document after it worked, by /proc and by psutil.
@@ -46,6 +59,7 @@ def both(pid: int, work: subprocess.Popen[bytes]) -> list[Document]:
         )
         for source in ("proc", "psutil")
     ]  # fmt: skip
+    wait_until_asleep(pid)
     for taker in takers:
         taker.take()
     assert work.stdin is not None
@@ -53,6 +67,7 @@ def both(pid: int, work: subprocess.Popen[bytes]) -> list[Document]:
     work.stdin.write(b"g")
     work.stdin.flush()
     work.stdout.readline()
+    wait_until_asleep(pid)
     found = []
     for taker in takers:
         (told,) = [p for p in processes(taker.take()) if p["process.pid"] == pid]
