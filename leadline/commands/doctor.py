@@ -142,12 +142,29 @@ def installed_version(module: str) -> str:
         return "?"
 
 
+def check_collectors(context: Context) -> Iterator[Finding]:
+    """
+    What a shipper could measure here, and why not the rest.
+    """
+    from shipper.settings import CollectSettings
+    from shipper.snapshot import unavailable
+    from shipper.system import System
+
+    settings = context.settings.get("collect", CollectSettings)
+    missing = unavailable(settings, System())
+    there = ", ".join(name for name in settings.collectors if name not in missing)
+    yield Finding("ok", "collectors", there or "none is switched on")
+    for name, reason in missing.items():
+        yield Finding("missing", f"collector {name}", reason)
+
+
 CHECKS: tuple[Callable[[Context], Iterator[Finding]], ...] = (
     check_python,
     check_settings,
     check_folders,
     check_store,
     check_optional,
+    check_collectors,
 )
 
 

@@ -113,3 +113,15 @@ def test_an_unknown_collector_is_refused() -> None:
     done = subprocess.run(command, check=False, capture_output=True)
     assert done.returncode == 2
     assert b"collector 'proces' is none of process, node" in done.stderr
+
+
+def test_doctor_lists_collectors() -> None:
+    """
+    What this machine can measure, and for what it cannot the reason.
+    """
+    command = [sys.executable, "-m", "leadline.commands", "doctor"]
+    told = subprocess.run(command, check=False, capture_output=True).stdout.decode()
+    (there,) = [line for line in told.splitlines() if line.split()[1:2] == ["collectors"]]
+    assert "process, node" in there
+    missing = [line for line in told.splitlines() if line.startswith("missing  collector ")]
+    assert any("collector files" in line and "names no file" in line for line in missing)
