@@ -24,6 +24,8 @@ from leadline.query.question import (
 
 DEFAULT_TOP = 10
 MOST_ROWS = 1000
+CLOCK = ("weekday", "hour_of_day")
+WEEK = 7 * 24
 # Where a click on a name leads: from whole to part.
 NEXT = {
     "program": "user",
@@ -70,6 +72,10 @@ def read(fields: Mapping[str, str]) -> Question:
     top = fields.get("top", "").strip() or str(DEFAULT_TOP)
     if not top.isdigit() or not 1 <= int(top) <= MOST_ROWS:
         raise QuestionError(f"top {top[:20]}: write a number from 1 to {MOST_ROWS}")
+    if clock := [name for name in by if name in CLOCK]:
+        # Hours and weekdays are few and have an order of their own.
+        top, order = str(WEEK), order or clock[0]
+        direction = direction or ("ascending" if order in CLOCK else "")
     return question(
         measures=tuple(_list(fields.get("measure", ""))),
         by=tuple(dict.fromkeys(by)),

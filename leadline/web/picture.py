@@ -16,8 +16,9 @@ from leadline.query.periods import midnight, move
 from leadline.query.question import BUCKETS, Question
 from leadline.store.plan import Scalar
 from leadline.web.asking import desk
-from leadline.web.charts import ranking, stacked_area
+from leadline.web.charts import columns, heat, lines, ranking, stacked_area
 from leadline.web.charts.specs import OTHERS_NAME
+from leadline.web.links import CLOCK
 
 MOST_BANDS = 10
 MOST_BARS = 40
@@ -31,7 +32,7 @@ def picture(asked: Question, answer: Answer, measure: Measure) -> dict[str, obje
     """
     The picture of an ANSWER by itself; None where there is nothing to compare.
     """
-    if (drawn := over_time(asked, answer, measure)) is not None:
+    if (drawn := in_page(asked, answer, measure)) is not None:
         return drawn
     if not asked.by:
         return None
@@ -53,6 +54,84 @@ def _scaled(row: Mapping[str, Scalar | None], measure: Measure) -> float:
     value = row.get(measure.name)
     number = float(value) if isinstance(value, int | float) else 0.0
     return number / (1 << 30) if measure.unit == "bytes" else number
+
+
+def in_page(asked: Question, answer: Answer, measure: Measure) -> dict[str, object] | None:
+    """
+    The picture beside the table: by the clock, over time, or none where the table's bars tell it.
+    """
+    if asked.by and set(asked.by) <= set(CLOCK):
+        return _by_clock(asked, answer, measure)
+    if asked.bucket and not measure.adds and len(asked.by) <= 1:
+        return _as_lines(asked, answer, measure)
+    return over_time(asked, answer, measure)
+
+
+def _by_clock(asked: Question, answer: Answer, measure: Measure) -> dict[str, object] | None:
+    """
+    Hours and weekdays in their own order: columns for one of them, a heat map for both.
+    """
+    if asked.bucket is not None:
+        return None
+    rows = in_order(answer).rows
+    if len(asked.by) == 1:
+        name = asked.by[0]
+        bars = [
+            {"name": _clock_label(answer, name, row[name]), "value": _scaled(row, measure)}
+            for row in rows
+        ]
+        return columns(bars, axis(measure))
+    cells = [
+        {
+            "across": _clock_label(answer, "hour_of_day", row["hour_of_day"]),
+            "down": answer.label("weekday", row["weekday"]),
+            "value": _scaled(row, measure),
+        }
+        for row in rows
+    ]
+    across = [f"{hour:02d}" for hour in range(24)]
+    down = [answer.label("weekday", weekday) for weekday in range(1, 8)]
+    return heat(cells, across, down, axis(measure))
+
+
+def in_order(answer: Answer) -> Answer:
+    """
+    Hours and weekdays as the clock has them, whatever was asked to rank them by.
+    """
+    asked = answer.question
+    if not asked.by or asked.bucket or asked.order not in CLOCK or not set(asked.by) <= set(CLOCK):
+        return answer
+    rows = sorted(answer.rows, key=lambda row: tuple(_place(row[name]) for name in asked.by))
+    return replace(answer, rows=tuple(rows))
+
+
+def _clock_label(answer: Answer, name: str, value: Scalar | None) -> str:
+    text = answer.label(name, value)
+    return text.partition("–")[0] if name == "hour_of_day" else text
+
+
+def _place(value: Scalar | None) -> float:
+    return float(value) if isinstance(value, int | float) else -1.0
+
+
+def _as_lines(asked: Question, answer: Answer, measure: Measure) -> dict[str, object] | None:
+    """
+    What does not add up, over time: a line for each of the greatest.
+    """
+    assert asked.bucket is not None
+    zone = answer.period.zone
+    points = [
+        {
+            "time": _shown(str(row[asked.bucket]), zone),
+            "name": answer.label(asked.by[0], row[asked.by[0]]) if asked.by else WHOLE,
+            "value": _scaled(row, measure),
+        }
+        for row in answer.rows
+        if row[measure.name] is not None
+    ]
+    names = list(dict.fromkeys(str(point["name"]) for point in points))[:MOST_BANDS]
+    kept = [point for point in points if point["name"] in names]
+    return lines(kept, names, axis(measure), bucket=asked.bucket) if len(kept) > 1 else None
 
 
 def over_time(asked: Question, answer: Answer, measure: Measure) -> dict[str, object] | None:

@@ -82,16 +82,21 @@ def _leaders(answer: Answer, measure: Measure) -> str:
     whole = answer.total.get(measure.name)
     if not asked.by or not measure.adds or not isinstance(whole, int | float) or not whole:
         return ""
-    shown = [row.get(measure.name) for row in answer.rows]
-    known = [float(value) for value in shown if isinstance(value, int | float)]
-    name = label(answer, asked.by[0], answer.rows[0])
-    if answer.others is None or len(known) < 3:
-        return f"{percent(known[0] / whole)} of them: {name}." if known else ""
+    sized = [(_float(row.get(measure.name)), row) for row in answer.rows]
+    most, leader = max(sized, key=lambda pair: pair[0])
+    name = " ".join(label(answer, key, leader) for key in asked.keys)
+    if answer.others is None or len(sized) < 3:
+        return f"Most of them, {percent(most / whole)}: {name}." if len(sized) > 1 else ""
+    shown = sum(amount for amount, _ in sized)
     kind = dimension(asked.by[0]).title.lower()
     return (
-        f"The first {len(known)} by {kind} make up {percent(sum(known) / whole)}; "
-        f"{name} leads with {percent(known[0] / whole)}."
+        f"The first {len(sized)} by {kind} make up {percent(shown / whole)}; "
+        f"{name} leads with {percent(most / whole)}."
     )
+
+
+def _float(value: object) -> float:
+    return float(value) if isinstance(value, int | float) else 0.0
 
 
 def compared(now: Answer, before: Answer, measure: Measure) -> str:

@@ -13,6 +13,7 @@ from leadline.query.measure import Measure
 from leadline.query.question import BUCKETS, Value
 from leadline.store.plan import Scalar
 from leadline.web.charts.colours import OTHERS_CLASS, assign
+from leadline.web.links import CLOCK
 from leadline.web.words import NOT_MEASURED, number, share
 
 LONGEST_NAME = 160
@@ -96,7 +97,8 @@ def build(
     rows = []
     for row in answer.rows:
         key = label(answer, asked.by[0], row) if asked.by else ""
-        colour = f"c{places[key]}" if key else "ca"
+        plain = not key or asked.by[0] in CLOCK  # an hour is no thing that has a colour
+        colour = "ca" if plain else f"c{places[key]}"
         rows.append(_line(answer, row, measures, link, longest, whole, colour))
     if answer.others is not None:
         rows.append(_others(answer, measures, longest, whole))

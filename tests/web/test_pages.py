@@ -361,3 +361,23 @@ def test_metrics_for_prometheus(client: FlaskClient) -> None:
     assert "leadline_up 1\n" in told
     assert all(f"# TYPE {name} gauge" in told for name in METRICS)
     assert not [name for name in ("alice", "bjorn") if name in told]
+
+
+def test_hours_and_weekdays_come_in_their_own_order(client: FlaskClient) -> None:
+    """
+    By weekday and hour the table starts on Monday at midnight and the picture is a heat map.
+    """
+    page = text_of(client, usage(by="weekday", **{"and": "hour_of_day"}, period="all"))
+    cells = re.findall(r">(Monday|Tuesday|Sunday|\d\d–\d\d)</a>", page)
+    assert cells[:4] == ["Monday", "00–01", "Monday", "01–02"]
+    assert "mark-rect" in page
+
+
+def test_what_does_not_add_up_is_drawn_as_lines(client: FlaskClient) -> None:
+    """
+    The greatest memory of each user by day is a line each, never a stack.
+    """
+    asked = usage(by="user", **{"and": "day"}, measure="memory_max", period="last 7 days")
+    page = text_of(client, asked)
+    assert "mark-line" in page
+    assert "mark-area" not in page

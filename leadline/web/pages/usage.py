@@ -19,7 +19,7 @@ from leadline.web.charts import draw_png, draw_svg
 from leadline.web.charts.render import draw_file
 from leadline.web.empty import why_empty
 from leadline.web.links import address, narrowed, parameters, read, without
-from leadline.web.picture import over_time, picture
+from leadline.web.picture import in_order, in_page, picture
 from leadline.web.sentences import clusters, compared, short, sureness, title, told
 from leadline.web.tables import Table, build, known_dimensions
 
@@ -98,7 +98,7 @@ def users() -> str:
 
 
 def page_of(asked: Question) -> str:
-    answer = desk().ask(asked)
+    answer = in_order(desk().ask(asked))
     measures = [measure(name) for name in answer.question.measures]
     page = Page(
         title=title(answer, measures),
@@ -127,7 +127,7 @@ def _spoken(written: str) -> str:
 def _found(asked: Question, answer: Answer, measures: Sequence[Measure]) -> dict[str, object]:
     if not answer.rows:
         return {"empty": why_empty(asked, answer)}
-    drawn = over_time(asked, answer, measures[0])
+    drawn = in_page(asked, answer, measures[0])
     return {
         "sentence": told(answer, measures[0], _before(asked, answer, measures[0])),
         "chart": draw_svg(drawn, title(answer, measures)) if drawn else "",
