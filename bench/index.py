@@ -9,6 +9,7 @@ Then the bytes on disk, merged, against the engine's default mapping.
 
 from __future__ import annotations
 
+import gc
 import http.client
 import random
 import resource
@@ -305,6 +306,8 @@ def main() -> None:
     report = Report("index: documents into OpenSearch")
     count, rounds = (60_000, 1) if args.quick else (200_000, 3)
     load = make_load(count)
+    gc.collect()
+    gc.freeze()  # a worker does not hold the whole load in memory, nor look through it
     node = Node(scratch_folder(), heap="1g", light=False, tied=True)
     try:
         cases = Cases(node.start(), load)
