@@ -10,7 +10,8 @@ from typing import Protocol
 import duckdb
 
 from leadline.errors import StoreError
-from leadline.store.contract import Store
+from leadline.formats import Document
+from leadline.store.contract import Outcome, Store
 from leadline.store.lake import LakeStore
 from leadline.store.lake.rows import documents
 
@@ -25,6 +26,8 @@ class Written:
 
 
 class Sink(Protocol):
+    def put(self, documents: list[Document]) -> Outcome: ...
+
     def connection(self) -> duckdb.DuckDBPyConnection: ...
 
     def write(self, con: duckdb.DuckDBPyConnection, dataset: str, select: str) -> Written: ...
@@ -33,6 +36,9 @@ class Sink(Protocol):
 class LakeSink:
     def __init__(self, store: LakeStore) -> None:
         self.store = store
+
+    def put(self, documents: list[Document]) -> Outcome:
+        return self.store.write(documents, "replace")
 
     def connection(self) -> duckdb.DuckDBPyConnection:
         con = self.store.connection()
@@ -51,6 +57,9 @@ class StoreSink:
 
     def __init__(self, store: Store) -> None:
         self.store = store
+
+    def put(self, documents: list[Document]) -> Outcome:
+        return self.store.write(documents, "replace")
 
     def connection(self) -> duckdb.DuckDBPyConnection:
         con = duckdb.connect()
@@ -72,6 +81,9 @@ class DrySink:
     """
     Counts what would be written.
     """
+
+    def put(self, documents: list[Document]) -> Outcome:
+        return Outcome(accepted=len(documents))
 
     def connection(self) -> duckdb.DuckDBPyConnection:
         con = duckdb.connect()

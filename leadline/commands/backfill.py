@@ -50,7 +50,7 @@ def backfill(
     rejects: Path | None,
 ) -> None:
     """
-    Read history: Grid Engine's accounting (sge), or whichever it is (auto).
+    Read history: Grid Engine's accounting (sge), sacct -P, or whichever it is (auto).
 
     FILE is plain, .gz, .zst or .xz; a folder, a pattern, or - for standard input. A file that was
     read before costs only what was added to it, and reading one twice changes nothing.
