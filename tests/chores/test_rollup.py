@@ -17,6 +17,7 @@ from leadline.formats import Document
 from leadline.formats.times import format_time
 from leadline.query import Answer, ask, parse_question, question
 from leadline.query.rollups import complete_until
+from leadline.store.contract import Store
 from leadline.store.memory import MemoryStore
 from leadline.store.scope import EVERYTHING
 from tests.query.test_differential import documents, figures, questions
@@ -167,3 +168,23 @@ def test_an_unfinished_run_is_no_mark(store: MemoryStore) -> None:
     assert complete_until(store) is None
     asked = question(by=("user",), period="all")
     assert ("process",) == ask(asked, store, EVERYTHING, NOW, zone=ZONE).datasets
+
+
+@pytest.mark.opensearch
+def test_opensearch_rolls_up_the_same(opensearch_store: Store, store: MemoryStore) -> None:
+    """
+    The same samples rolled up on OpenSearch give the documents the naive store gives.
+    """
+    opensearch_store.write(made(300), "replace")
+    for each in (store, opensearch_store):
+        assert do(ROLLUP, Work(each, NOW, lambda cluster: ZONE)) is not None
+        assert do(ROLLUP, Work(each, NOW, lambda cluster: ZONE)) is None
+    for text in (
+        "core_hours_used, memory_mean, samples by program per month during all top 2",
+        "core_hours_used, memory_max by tag, user during all",
+        "processes_sampled by user per day during 2026-10-25..2026-10-30",
+    ):
+        expected = told(store, text)
+        found = ask(parse_question(text), opensearch_store, EVERYTHING, NOW, zone=ZONE)
+        assert "usage" in found.datasets
+        assert figures(found) == figures(expected), text

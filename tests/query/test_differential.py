@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import random
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,17 @@ import pytest
 from leadline.errors import QuestionError
 from leadline.formats import Document
 from leadline.formats.times import format_time
-from leadline.query import BUCKETS, DIMENSIONS, MEASURES, Answer, Filter, Prefix, ask, question
+from leadline.query import (
+    BUCKETS,
+    DIMENSIONS,
+    MEASURES,
+    Answer,
+    Filter,
+    Prefix,
+    ask,
+    measure,
+    question,
+)
 from leadline.query.question import Question
 from leadline.store.contract import Store
 from leadline.store.lake import LakeStore
@@ -66,10 +77,10 @@ def _process(dice: random.Random, number: int) -> Document:
         "program.level1": dice.choice(["chemistry", "ai"]),
         "program.tags": tags,
         "job.id": f"fox/{dice.randrange(40)}",
-        "core_seconds": dice.random() * 10 ** dice.randrange(6),
-        "core_seconds_user": dice.random() * 100,
-        "core_seconds_system": dice.random() * 10,
-        "gpu_seconds": dice.random() * 1000,
+        "core_seconds": round(dice.random() * 10 ** dice.randrange(6), 2),  # ticks of 10 ms
+        "core_seconds_user": round(dice.random() * 100, 2),
+        "core_seconds_system": round(dice.random() * 10, 2),
+        "gpu_seconds": round(dice.random() * 1000, 2),
         "memory.rss.bytes": dice.randrange(2**36),
         "process.count": dice.randrange(1, 9),
         "io.read.bytes": dice.randrange(2**40),
@@ -191,12 +202,30 @@ def test_lake_and_memory_agree(tmp_path: Path, number: int) -> None:
     assert refused < QUESTIONS * 0.9
 
 
+@pytest.mark.opensearch
+def test_opensearch_and_memory_agree(opensearch_store: Store) -> None:
+    """
+    OpenSearch answers the same; what is marked as approximate within 2 %.
+    """
+    dice = random.Random(7)
+    made = documents(dice, 300)
+    memory = MemoryStore()
+    for store in (memory, opensearch_store):
+        assert not store.write(made, "replace").rejected
+    for _ in range(60):
+        asked = questions(dice)
+        measures = tuple(n for n in asked.measures if not measure(n).approximate)
+        if not measures or asked.order not in ("", *measures, *asked.by):
+            continue
+        exact = replace(asked, measures=measures)
+        expected = figures(answered(exact, memory))
+        assert figures(answered(exact, opensearch_store)) == expected, str(exact)
+
+
 def check_whole(found: Answer) -> None:
     """
     Parts and others make the total for every measure that adds.
     """
-    from leadline.query import measure
-
     if found.multiple:
         return
     for name in found.question.measures:

@@ -5,6 +5,7 @@ The job view: from samples, from accounting, from both; and advice only where so
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 
@@ -14,6 +15,8 @@ from leadline.formats.times import format_time
 from leadline.reports.advice import advise
 from leadline.reports.job import JobView, job_view
 from leadline.reports.job_text import summary
+from leadline.store.contract import Store
+from leadline.store.lake import LakeStore
 from leadline.store.memory import MemoryStore
 from leadline.store.scope import EVERYTHING
 from tests.query.conftest import stored
@@ -259,3 +262,25 @@ def test_runs_of_one_id_are_told_apart() -> None:
     assert ("bob", 0) == (other.user, other.profile.samples)
     with pytest.raises(QuestionError):
         job_view(store, EVERYTHING, "fox/8", NOW)
+
+
+@pytest.mark.opensearch
+def test_every_store_shows_the_same_job(opensearch_store: Store, tmp_path: Path) -> None:
+    """
+    The view of a two-node GPU job is the same on the naive store, the lake and OpenSearch.
+    """
+    documents = [
+        record(**{"job.gpus": 2}),
+        *samples(1.5, 1),
+        *samples(2.5, 3, "c2"),
+        *card(0, 0.9),
+        idle_card(),
+    ]
+    views = []
+    lake = LakeStore(tmp_path / "lake")
+    for store in (MemoryStore(), lake, opensearch_store):
+        store.write(documents, "replace")
+        views.append(summary(job_view(store, EVERYTHING, "fox/7", NOW), []))
+    lake.close()
+    assert views[0] == views[1] == views[2]
+    assert "GPU 0" in views[0]
