@@ -112,7 +112,7 @@ def test_an_unknown_collector_is_refused() -> None:
     command = [sys.executable, "-m", "leadline.commands", "sample", "--collectors", "proces"]
     done = subprocess.run(command, check=False, capture_output=True)
     assert done.returncode == 2
-    assert b"collector 'proces' is none of process, node" in done.stderr
+    assert b"collector 'proces' is none of " in done.stderr
 
 
 def test_doctor_lists_collectors() -> None:
