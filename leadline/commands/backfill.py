@@ -58,7 +58,7 @@ def backfill(
     \b
     Examples:
         leadline backfill sge --cluster fox /var/lib/gridengine/default/common/accounting
-        leadline backfill sge --cluster fox --follow /opt/sge/default/common/accounting
+        leadline backfill sge --cluster fox --follow '/opt/sge/default/common/accounting*'
         leadline backfill auto --cluster fox --since 2020-01-01 old/*.gz
     """
     try:
@@ -84,6 +84,7 @@ def backfill(
         run.read(find_files(files))
         while follow:
             time.sleep(1)
+            run.failed.clear()  # a file that is empty now may not stay so
             run.read(find_files(files))
         run.report()
 

@@ -301,3 +301,25 @@ def test_arbitrary_files_add_up(lines: list[bytes]) -> None:
         import_file(store, path)
         runs = REAL_RUNS & set(path.read_bytes().split(b"\n"))
         assert len(stored(store, "job")) >= len(runs)
+
+
+def test_following_through_rotation_loses_and_doubles_nothing(tmp_path: Path) -> None:
+    """
+    Read while it grows, line by line and half a line, renamed, begun anew: each run once.
+    """
+    lake = LakeStore(tmp_path / "lake")
+    options = Options(cluster="fox", zone=ZoneInfo("UTC"), whole=False)
+    path, old, seen = tmp_path / "accounting", tmp_path / "accounting.0", tmp_path / "seen"
+    lines = REAL.read_bytes().splitlines(keepends=True)
+    for written in (lines[:8], [*lines[:9], lines[9][:40]], lines[:12]):
+        path.write_bytes(b"".join(written))
+        import_file(lake, path, seen, options)
+    path.write_bytes(b"".join(lines[:15]))
+    path.rename(old)
+    path.write_bytes(b"".join([*lines[:4], *lines[15:]]))
+
+    for name in (path, old):
+        import_file(lake, name, seen, options)
+
+    assert len(stored(lake, "job")) == 21
+    lake.close()
