@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import click
 
 from leadline.commands.context import Context, secret, with_context
+from leadline.errors import SettingsError
 from leadline.settings.common import RetentionSettings, StoreSettings
 
 
@@ -13,8 +16,16 @@ from leadline.settings.common import RetentionSettings, StoreSettings
 @click.option("--dashboards", metavar="URL", help="Import the saved objects there, and only that.")
 @click.option("--tenant", default="", help="Tenant of OpenSearch Dashboards.")
 @click.option("--space", default="", help="Space of Kibana.")
+@click.option("--check-dashboards", is_flag=True, help="Say which panels have no data, and why.")
 @with_context
-def setup(context: Context, dry_run: bool, dashboards: str | None, tenant: str, space: str) -> None:
+def setup(
+    context: Context,
+    dry_run: bool,
+    dashboards: str | None,
+    tenant: str,
+    space: str,
+    check_dashboards: bool,
+) -> None:
     """
     Install templates and lifecycle policies on OpenSearch or Elasticsearch, or saved objects
     in OpenSearch Dashboards or Kibana.
@@ -27,9 +38,13 @@ def setup(context: Context, dry_run: bool, dashboards: str | None, tenant: str, 
         leadline setup --dry-run
         leadline --store opensearch=https://search:9200 setup
         leadline setup --dashboards http://dashboards:5601
+        leadline setup --check-dashboards
     """
     if dashboards:
         import_objects(context, dashboards, tenant, space)
+        return
+    if check_dashboards:
+        check_objects(context)
         return
     if not context.store_address.startswith("opensearch"):
         click.echo(f"{context.store_address} needs no setup")
@@ -59,3 +74,36 @@ def import_objects(context: Context, address: str, tenant: str, space: str) -> N
     password = secret(store.password_file) if store.password_file else ""
     target = Target(address, store.username, password, store.ca_file, store.verify, tenant, space)
     click.echo(f"{upload(target)} saved objects are in {address}")
+
+
+def check_objects(context: Context) -> None:
+    """
+    Every panel's search on the store, as the products would make it now.
+    """
+    from kibana.build import objects
+    from kibana.live import check
+    from leadline.store.opensearch.store import OpenSearchStore
+
+    if not context.store_address.startswith("opensearch"):
+        raise SettingsError(
+            f"dashboards read OpenSearch, not {context.store_address}; "
+            "add --store opensearch=https://search:9200"
+        )
+    store = context.store
+    assert isinstance(store, OpenSearchStore)
+    client = store.client
+
+    def engine(method: str, path: str, body: object) -> tuple[int, object]:
+        answer = client.request(method, path, body)
+        return answer.status, answer.body if answer.status else answer.reason
+
+    report = check(objects(), engine, datetime.now(UTC), store.prefix)
+    for kind, lines in (("broken", report.broken), ("empty", report.empty)):
+        for line in lines:
+            click.echo(f"{kind}  {line}")
+    click.echo(
+        f"{report.panels} panels, {report.searches} searches: "
+        f"{len(report.broken)} broken, {len(report.empty)} empty"
+    )
+    if report.broken:
+        raise click.exceptions.Exit(1)
