@@ -21,7 +21,7 @@ from shipper.collectors.slurm.records import JobSeen, reason_of
 from shipper.settings import SlurmLiveSettings
 from shipper.system import System
 
-TRIES = 30  # looks; then what squeue knew has to do
+PATIENCE = 1800  # seconds that slurmdbd may lag; then what squeue knew has to do
 WAITING = 20_000  # runs that may wait for slurmdbd
 Key = tuple[int, int]
 
@@ -30,7 +30,7 @@ class Accounting:
     def __init__(self, system: System, settings: SlurmLiveSettings) -> None:
         self._system = system
         self._settings = settings
-        self._waiting: dict[Key, tuple[JobSeen, int]] = {}  # the run, and how often it was asked
+        self._waiting: dict[Key, tuple[JobSeen, int]] = {}  # the run, and since when it waits
 
     def complete(
         self, ended: Iterable[JobSeen], threads: Threads, now: int, until: float
@@ -39,7 +39,7 @@ class Accounting:
         Documents of runs that ended, whole as sacct knows them by now; the others wait.
         """
         for job in ended:
-            self._waiting.setdefault((job.id, job.submit or 0), (job, 0))
+            self._waiting.setdefault((job.id, job.submit or 0), (job, now))
         if not self._waiting:
             return []
         if not self._settings.accounting:
@@ -49,26 +49,29 @@ class Accounting:
         for row, steps in self._ask(batch, until):
             key = _key(row)
             if key in self._waiting and moment(row["End"]) is not None:
+                try:
+                    made = [sacct.document(row, steps, threads)]
+                except (FormatError, ValueError):
+                    continue  # waits, and is told as squeue knew it in the end
                 job, _ = self._waiting.pop(key)
-                documents.append(sacct.document(row, steps, threads))
                 if not has_ended(job):
-                    documents += _end_state(job, row, threads, now)
+                    made += _end_state(job, row, threads, now)
+                documents += made
         for key in batch:
             if key in self._waiting:
-                job, tries = self._waiting.pop(key)  # to the end of the queue
-                self._waiting[key] = (job, tries + 1)
-        late = [key for key, (_, tries) in self._waiting.items() if tries >= TRIES]
+                self._waiting[key] = self._waiting.pop(key)  # to the end of the queue
+        late = [key for key, (_, since) in self._waiting.items() if now - since >= PATIENCE]
         late += list(self._waiting)[: max(0, len(self._waiting) - WAITING)]
         return documents + self._give_up(late, threads)
 
     def dump(self) -> object:
-        return [[*key, job.state, tries] for key, (job, tries) in self._waiting.items()]
+        return [[*key, job.state, since] for key, (job, since) in self._waiting.items()]
 
     def restore(self, kept: object) -> None:
         if isinstance(kept, list):
-            for number, submit, state, tries in kept:
+            for number, submit, state, since in kept:
                 job = JobSeen(id=number, submit=submit, state=state)
-                self._waiting[number, submit] = (job, tries)
+                self._waiting[number, submit] = (job, since)
 
     def _give_up(self, keys: Iterable[Key], threads: Threads) -> list[Document]:
         """

@@ -33,6 +33,7 @@ COLUMNS = (
     "ReqMem", "MaxRSS", "TRESUsageInTot", "TRESUsageOutTot", "AllocTRES", "ReqTRES",
     "ConsumedEnergyRaw", "Priority", "Reservation", "Reason", "WorkDir", "SubmitLine", "JobName",
 )  # fmt: skip
+MOST_MEMORY = 1 << 50
 Row = dict[str, str]
 
 
@@ -100,9 +101,20 @@ def memory_peak(steps: list[Row]) -> tuple[int | None, str | None]:
         basis = "step"
         if value is None and step["NTasks"] == "1":
             value, basis = text_or_none(step["MaxRSS"]), "task"
-        if value is not None and (amount := parse_memory(value, "")) > 0:
+        if (amount := measured(value)) is not None:
             found.append((amount, basis))
     return max(found, default=(None, None))
+
+
+def measured(text: str | None) -> int | None:
+    """
+    Bytes; None for what was not measured: a step killed at once has 0, or `16?` for 2^64 - 1.
+    """
+    try:
+        amount = parse_memory(text, "") if text else 0
+    except FormatError:
+        return None
+    return amount if 0 < amount < MOST_MEMORY else None
 
 
 def asked_memory(row: Row) -> int | None:

@@ -10,7 +10,7 @@ from leadline.errors import FormatError
 from leadline.formats import Document
 from leadline.formats.validate import check
 from shipper.collectors.slurm import sacct
-from shipper.collectors.slurm.accounting import TRIES, Accounting, command
+from shipper.collectors.slurm.accounting import PATIENCE, Accounting, command
 from shipper.collectors.slurm.from_text import CUT
 from shipper.collectors.slurm.records import JobSeen
 from shipper.settings import SlurmLiveSettings
@@ -109,6 +109,28 @@ def test_memory_is_the_largest_step_over_its_tasks() -> None:
     assert "job.memory.peak.bytes" not in whole(step(NTasks="2", MaxRSS="5M"))
 
 
+def test_memory_not_measured_is_absent() -> None:
+    """
+    What sacct writes of a step that was killed before anybody measured it.
+    """
+    for text in ("mem=16?", "mem=0", "mem=18446744073709551615", "energy=0"):
+        assert "job.memory.peak.bytes" not in whole(step(TRESUsageInTot=text))
+
+
+def test_a_row_that_cannot_be_read_stops_no_other(tmp_path: Path) -> None:
+    """
+    It waits; those beside it go out.
+    """
+    other = JobSeen(id=8, state="COMPLETED", submit=OVER.submit, user="bob", nodes="n1")
+    rows = [row(ReqMem="4Q"), row(JobIDRaw="8", JobID="8")]
+    system = FakeSystem(tmp_path / "machine")
+    raw = "\n".join(CUT.join(one.values()) for one in rows).encode()
+    system.outputs[" ".join(command("7,8"))] = raw
+    accounting = Accounting(system, SlurmLiveSettings())
+    (done,) = accounting.complete([OVER, other], {}, 1000, 1e9)
+    assert "8" == done["job.local_id"]
+
+
 @pytest.mark.parametrize(
     ("text", "expected"), [("200M", 200), ("4Gc", 8 * 4096), ("4Gn", 2 * 4096), ("", None)]
 )
@@ -191,16 +213,14 @@ def test_another_run_of_the_same_id_is_not_taken(tmp_path: Path) -> None:
     assert [] == accounting.complete([OVER], {}, OVER.submit or 0, 1e9)
 
 
-def test_after_many_tries_squeue_has_the_last_word(tmp_path: Path) -> None:
+def test_after_long_squeue_has_the_last_word(tmp_path: Path) -> None:
     """
     Where slurmdbd never answers, the run is not provisional for ever.
     """
     accounting = asks(tmp_path, None)
-    made: list[Document] = accounting.complete([OVER], {}, 0, 1e9)
-    for _ in range(TRIES):
-        assert len(made) < 2
-        made += accounting.complete([], {}, 0, 1e9)
-    (done,) = made
+    assert [] == accounting.complete([OVER], {}, 1000, 1e9)
+    assert [] == accounting.complete([], {}, 1000 + PATIENCE - 1, 1e9)
+    (done,) = accounting.complete([], {}, 1000 + PATIENCE, 1e9)
     assert ("squeue", False) == (done["job.source"], done["provisional"])
 
 

@@ -1,0 +1,172 @@
+"""`leadline nodes`: nodes as the scheduler saw them, now and over time."""
+
+from __future__ import annotations
+
+import shutil
+from datetime import UTC, datetime
+
+import click
+
+from leadline.commands.context import Context, with_context
+from leadline.commands.usage import zone_of
+from leadline.errors import QuestionError
+from leadline.query import Filter, parse_period, question
+from leadline.render import Table, render
+from leadline.render.table import FORMATS, Column
+from leadline.reports.nodes import (
+    Fleet,
+    card_rows,
+    differences,
+    fleet,
+    group_rows,
+    node_rows,
+    waiting_rows,
+)
+from leadline.reports.timeline import by_state
+from leadline.store.plan import Condition, Op
+from leadline.store.scope import EVERYTHING
+
+TIMES = tuple(
+    Column(f"{name}_seconds", name.capitalize(), "seconds")
+    for name in ("up", "drained", "down", "unknown")
+)
+AVAILABLE = Column("availability", "Available", "percent", bars=True)
+CLUSTER = Column("cluster", "Cluster")
+COLUMNS: dict[str, tuple[Column, ...]] = {
+    "nodes": (
+        Column("node", "Node"),
+        CLUSTER,
+        Column("state", "State"),
+        AVAILABLE,
+        Column("gpus", "GPUs", "count"),
+        Column("cores", "Cores", "count"),
+        Column("partitions", "Partitions"),
+        Column("since", "Since"),
+        Column("by", "By"),
+        Column("reason", "Reason"),
+        *TIMES,
+    ),
+    "cluster": (CLUSTER, Column("nodes", "Nodes", "count"), AVAILABLE, *TIMES),
+    "partition": (
+        Column("partition", "Partition"),
+        CLUSTER,
+        Column("nodes", "Nodes", "count"),
+        AVAILABLE,
+        *TIMES,
+    ),
+    "gpus": (
+        Column("model", "Model"),
+        CLUSTER,
+        *(Column(n, n.capitalize(), "count") for n in ("total", "allocated", "idle", "unusable")),
+        Column("why", "Why unusable"),
+    ),
+    "waiting": (
+        Column("reason", "Reason"),
+        Column("jobs", "Jobs", "count"),
+        Column("times", "Times given", "count"),
+        Column("partition", "Partition"),
+        CLUSTER,
+    ),
+    "timeline": (
+        Column("start", "From"),
+        Column("seconds", "For", "seconds"),
+        Column("state", "State"),
+        Column("counts", "Counts as"),
+        Column("by", "By"),
+        Column("reason", "Reason"),
+        Column("reservations", "Reservations"),
+    ),
+    "states": (Column("state", "State"), Column("seconds", "Time", "seconds", bars=True)),
+}
+
+
+@click.command()
+@click.argument("node", required=False)
+@click.option("--period", "-p", default="last 7 days", show_default=True, help="Which time.")
+@click.option("--by", type=click.Choice(["cluster", "partition"]), help="Availability of these.")
+@click.option("--gpus", is_flag=True, help="Cards by model: total, allocated, idle, unusable.")
+@click.option("--waiting", is_flag=True, help="Why jobs waited.")
+@click.option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True)
+@with_context
+def nodes(
+    context: Context,
+    node: str | None,
+    period: str,
+    by: str | None,
+    gpus: bool,
+    waiting: bool,
+    form: str,
+) -> None:
+    """
+    States of nodes with every flag and the reason, and how long they were up. With NODE, its
+    timeline. Time when nobody asked the scheduler is unknown, and no part of the availability.
+
+    \b
+    Examples:
+        leadline nodes --period "last 30 days"
+        leadline nodes gpu-2
+        leadline nodes --by partition --period "this year"
+        leadline nodes --gpus
+    """
+    where: list[Condition] = []
+    filters = (Filter("cluster", (context.cluster,)),) if context.cluster else ()
+    if context.cluster:
+        where.append(Condition("cluster", Op.IN, (context.cluster,)))
+    now = datetime.now(UTC)
+    span = parse_period(period, now, zone_of(context, question(where=filters)))
+    if span.start is None:
+        raise QuestionError("--period: name a beginning, like `last 30 days` or `this year`")
+    end = min(now, span.end or now)
+    if waiting:
+        rows = waiting_rows(context.store, EVERYTHING, span.start, end)
+        _print("waiting", rows, form)
+        return
+    if node is not None:
+        where.append(Condition("host.name", Op.IN, (node.partition(".")[0].lower(),)))
+    found = fleet(context.store, EVERYTHING, span.start, end, tuple(where))
+    if not found.changes:
+        click.echo(
+            "No node states in that time. One machine of each cluster must ask its scheduler:"
+            " set collect.slurm_live.enabled there.",
+            err=form != "table",
+        )
+        return
+    if node is not None:
+        _timeline(found, form)
+    elif gpus:
+        _print("gpus", card_rows(found), form)
+    elif by is not None:
+        _print(by, group_rows(found, by), form)
+    else:
+        _print("nodes", node_rows(found), form)
+        for line in differences(found) if form == "table" else ():
+            click.echo(line)
+
+
+def _timeline(found: Fleet, form: str) -> None:
+    for host in found.hosts():
+        timeline = found.timeline(host)
+        rows: list[dict[str, object]] = [
+            {
+                "start": datetime.fromtimestamp(s.start, UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+                "seconds": s.seconds,
+                "state": s.state or "(nobody looked)",
+                "counts": s.time,
+                "by": s.reason_user or None,
+                "reason": s.reason or None,
+                "reservations": ",".join(s.reservations) or None,
+            }
+            for s in timeline
+        ]
+        if form == "table":
+            click.echo(f"{host[0]}/{host[1]}")
+        _print("timeline", rows, form)
+        if form == "table":
+            click.echo("")
+            shares = by_state(timeline).items()
+            _print("states", [{"state": n or "(unknown)", "seconds": v} for n, v in shares], form)
+
+
+def _print(kind: str, rows: list[dict[str, object]], form: str) -> None:
+    width = shutil.get_terminal_size((120, 24)).columns
+    click.echo(render(Table(COLUMNS[kind], tuple(rows)), form, width=width))  # type: ignore[arg-type]

@@ -1,0 +1,293 @@
+"""
+Nodes as the scheduler saw them: states, time in each, availability, cards by model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from leadline.formats import Document
+from leadline.formats.nodestate import idle_or_drained, written
+from leadline.formats.times import parse_time
+from leadline.reports.timeline import (
+    GAP,
+    Interval,
+    Span,
+    availability,
+    by_class,
+    covered,
+    spans,
+)
+from leadline.store.contract import Store
+from leadline.store.plan import Aggregate, Bucket, Condition, Function, Group, Op, Plan
+from leadline.store.scope import Scope
+
+BEFORE = timedelta(hours=26)  # a full set is sent each day: within it every node was told
+EXACT = timedelta(days=8)  # longer periods look only into hours that may have holes
+HOUR = 3600.0
+WHOLE = 0.9  # share of the usual looks that makes an hour one without holes
+
+Host = tuple[str, str]  # cluster and name
+
+
+@dataclass(frozen=True, slots=True)
+class Fleet:
+    """
+    Every node's documents and the time they speak for.
+    """
+
+    start: float
+    end: float
+    changes: Mapping[Host, list[Document]]
+    looked: Mapping[str, list[Interval]]  # by cluster
+    seen: frozenset[Host] = field(default_factory=frozenset)  # nodes that sent samples themselves
+
+    def hosts(self) -> list[Host]:
+        return sorted(self.changes)
+
+    def timeline(self, host: Host) -> list[Span]:
+        return spans(self.changes[host], self.looked.get(host[0], []), self.start, self.end)
+
+    def latest(self, host: Host) -> Document:
+        return self.changes[host][-1]
+
+
+def fleet(
+    store: Store, scope: Scope, start: datetime, end: datetime, where: tuple[Condition, ...] = ()
+) -> Fleet:
+    """
+    States from START to END; WHERE names clusters and hosts.
+    """
+    changes: dict[Host, list[Document]] = {}
+    batches = store.scan(
+        "node_state", scope, where=where, start=start - BEFORE, end=end, order=("@timestamp",)
+    )
+    for batch in batches:
+        for document in batch:
+            host = (str(document.get("cluster", "")), str(document["host.name"]))
+            changes.setdefault(host, []).append(document)
+    clusters = tuple(sorted({cluster for cluster, _ in changes}))
+    by_cluster = (Condition("cluster", Op.IN, clusters),) if clusters else ()
+    looks = look_times(store, scope, start, end, by_cluster)
+    return Fleet(
+        start.timestamp(),
+        end.timestamp(),
+        changes,
+        {cluster: covered(times) for cluster, times in looks.items()},
+        _sampled(store, scope, start, end, by_cluster),
+    )
+
+
+def look_times(
+    store: Store, scope: Scope, start: datetime, end: datetime, where: tuple[Condition, ...]
+) -> dict[str, list[float]]:
+    """
+    When slurmctld was asked, by cluster. Of long periods only hours that have fewer looks than
+    usual are read one by one; the others have none missing.
+    """
+    where = (*where, Condition("slurm.nodes", Op.EXISTS))
+    first, last = start - timedelta(seconds=GAP), end + timedelta(seconds=GAP)
+    if end - start <= EXACT:
+        return _looks(store, scope, first, last, where)
+    by = (Group("cluster"), Group("@timestamp", Bucket.HOUR))
+    plan = Plan("node", (Aggregate("n", Function.COUNT),), by, where, first, last)
+    rows = store.ask(plan, scope)
+    found: dict[str, list[float]] = {}
+    for cluster in {str(row["cluster"]) for row in rows}:
+        hours = {str(r["@timestamp"]): int(str(r["n"])) for r in rows if r["cluster"] == cluster}
+        usual = sorted(hours.values())[len(hours) // 2]
+        own = (*where, Condition("cluster", Op.IN, (cluster,)))
+        for hour, count in sorted(hours.items()):
+            begin = parse_time(hour)
+            if count >= WHOLE * usual:
+                step = GAP / 3
+                found.setdefault(cluster, []).extend(
+                    begin.timestamp() + step * n for n in range(int(HOUR / step) + 1)
+                )
+            else:
+                some = _looks(store, scope, begin, begin + timedelta(hours=1), own)
+                found.setdefault(cluster, []).extend(some.get(cluster, []))
+    return found
+
+
+def _looks(
+    store: Store, scope: Scope, start: datetime, end: datetime, where: tuple[Condition, ...]
+) -> dict[str, list[float]]:
+    found: dict[str, list[float]] = {}
+    names = ("@timestamp", "cluster", "sample.time")
+    for batch in store.scan("node", scope, where=where, start=start, end=end, fields=names):
+        for document in batch:
+            time = str(document.get("sample.time", document["@timestamp"]))
+            cluster = str(document.get("cluster", ""))
+            found.setdefault(cluster, []).append(parse_time(time).timestamp())
+    return found
+
+
+def _sampled(
+    store: Store, scope: Scope, start: datetime, end: datetime, where: tuple[Condition, ...]
+) -> frozenset[Host]:
+    by = (Group("cluster"), Group("host.name"))
+    plan = Plan("node", (Aggregate("n", Function.COUNT),), by, where, start, end)
+    rows = store.ask(plan, scope)
+    return frozenset((str(row["cluster"]), str(row["host.name"])) for row in rows)
+
+
+def partitions_of(document: Document) -> list[str]:
+    found = document.get("partitions")
+    return [str(name) for name in found] if isinstance(found, list) else []
+
+
+def node_rows(fleet: Fleet) -> list[dict[str, Any]]:
+    """
+    One line a node: its state now, why, and what share of the period it was there.
+    """
+    rows = []
+    for host in fleet.hosts():
+        last = fleet.latest(host)
+        timeline = fleet.timeline(host)
+        seconds = by_class(timeline)
+        rows.append(
+            {
+                "cluster": host[0],
+                "node": host[1],
+                "state": state_text(last),
+                "reason": last.get("state.reason"),
+                "by": last.get("state.reason_user"),
+                "since": _since(timeline),
+                "partitions": ",".join(partitions_of(last)),
+                "cores": last.get("node.cores"),
+                "gpus": last.get("gpu.total") or None,
+                "availability": availability(seconds),
+                **{f"{name}_seconds": value for name, value in seconds.items()},
+            }
+        )
+    return rows
+
+
+def state_text(document: Document) -> str:
+    flags = document.get("state.flags")
+    names = [str(flag) for flag in flags] if isinstance(flags, list) else []
+    return written(str(document["state.name"]), names)
+
+
+def _since(timeline: list[Span]) -> str | None:
+    """
+    Since when the last known state lasts; None where it began before the period.
+    """
+    last = next((span for span in reversed(timeline) if span.state), None)
+    if last is None or last is timeline[0]:
+        return None
+    return datetime.fromtimestamp(last.start, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def group_rows(fleet: Fleet, by: str) -> list[dict[str, Any]]:
+    """
+    Availability of each cluster or partition: node-seconds up of those that are known. A node in
+    two partitions counts in both.
+    """
+    groups: dict[tuple[str, str], dict[str, float]] = {}
+    members: dict[tuple[str, str], int] = {}
+    for host in fleet.hosts():
+        seconds = by_class(fleet.timeline(host))
+        names = partitions_of(fleet.latest(host)) if by == "partition" else [host[0]]
+        for name in names:
+            key = (host[0], name)
+            total = groups.setdefault(key, dict.fromkeys(seconds, 0.0))
+            members[key] = members.get(key, 0) + 1
+            for kind, value in seconds.items():
+                total[kind] += value
+    return [
+        {
+            "cluster": key[0],
+            by: key[1],
+            "nodes": members[key],
+            "availability": availability(total),  # type: ignore[arg-type]
+            **{f"{kind}_seconds": value for kind, value in total.items()},
+        }
+        for key, total in sorted(groups.items())
+    ]
+
+
+def card_rows(fleet: Fleet) -> list[dict[str, Any]]:
+    """
+    Cards by model now: total = allocated + idle + unusable, and why the last cannot be used.
+    """
+    found: dict[tuple[str, str], dict[str, Any]] = {}
+    for host in fleet.hosts():
+        last = fleet.latest(host)
+        models = last.get("gpu.by_model")
+        if not isinstance(models, dict):
+            continue
+        flags = last.get("state.flags")
+        free = idle_or_drained(str(last["state.name"]), flags if isinstance(flags, list) else ())
+        for model, counts in models.items():
+            row = found.setdefault(
+                (host[0], str(model)),
+                {"total": 0, "allocated": 0, "idle": 0, "unusable": 0, "why": {}},
+            )
+            _count_cards(row, counts, free, last)
+    return [
+        {
+            "cluster": cluster,
+            "model": model,
+            **{n: row[n] for n in ("total", "allocated", "idle", "unusable")},
+            "why": "; ".join(f"{count} {why}" for why, count in sorted(row["why"].items())),
+        }
+        for (cluster, model), row in sorted(found.items())
+    ]
+
+
+def _count_cards(row: dict[str, Any], counts: Any, free: str, last: Document) -> None:
+    total, allocated = int(counts.get("total", 0)), int(counts.get("allocated", 0))
+    rest = max(0, total - allocated)
+    row["total"] += total
+    row["allocated"] += allocated
+    if free == "idle":
+        row["idle"] += rest
+    elif rest:
+        row["unusable"] += rest
+        reason = last.get("state.reason")
+        if free == "reserved" and (held := last.get("reservations")):
+            reason = ", ".join(map(str, held)) if isinstance(held, list) else reason
+        why = f"{free}: {reason}" if reason else free
+        row["why"][why] = row["why"].get(why, 0) + rest
+
+
+def waiting_rows(store: Store, scope: Scope, start: datetime, end: datetime) -> list[Any]:
+    """
+    Why jobs waited in the period: how often each reason was given, and how long it held.
+    """
+    where = (Condition("state.name", Op.IN, ("PENDING",)), Condition("snapshot", Op.MISSING))
+    counted = (Aggregate("times", Function.COUNT), Aggregate("jobs", Function.DISTINCT, "job.run"))
+    by = (Group("cluster"), Group("partition"), Group("state.reason"))
+    rows = store.ask(Plan("job_state", counted, by, where, start, end), scope)
+    return sorted(
+        (
+            {
+                "cluster": row["cluster"],
+                "partition": row["partition"],
+                "reason": row["state.reason"] or "(none)",
+                "times": row["times"],
+                "jobs": row["jobs"],
+            }
+            for row in rows
+        ),
+        key=lambda row: (-int(str(row["jobs"])), str(row["reason"])),
+    )
+
+
+def differences(fleet: Fleet) -> list[str]:
+    """
+    Nodes that only the scheduler knows, and machines that only send.
+    """
+    known = set(fleet.changes)
+    clusters = {cluster for cluster, _ in known}
+    silent = sorted(known - fleet.seen)
+    strange = sorted(host for host in fleet.seen - known if host[0] in clusters)
+    return [
+        *(f"{c}/{name}: the scheduler has it, it sends no samples" for c, name in silent),
+        *(f"{c}/{name}: it sends samples, the scheduler does not have it" for c, name in strange),
+    ]

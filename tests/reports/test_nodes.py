@@ -1,0 +1,279 @@
+"""Nodes over time: what nobody saw is unknown, the rest adds up to the second."""
+
+from __future__ import annotations
+
+import random
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+
+import pytest
+from click.testing import CliRunner
+
+from leadline.commands import cli
+from leadline.formats import Document
+from leadline.formats.nodestate import parse_state
+from leadline.formats.times import from_epoch
+from leadline.reports import nodes as report
+from leadline.reports.timeline import availability, by_class, by_state, covered, spans
+from leadline.store.memory import MemoryStore
+from leadline.store.scope import EVERYTHING
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
+AT = START.timestamp()
+DAY = 86400.0
+
+
+def state(at: float, text: str, host: str = "n1", **more: object) -> Document:
+    name, flags = parse_state(text)
+    return {
+        "@timestamp": from_epoch(AT + at),
+        "dataset": "node_state",
+        "cluster": "fox",
+        "host.name": host,
+        "state.name": name,
+        "state.flags": list(flags),
+        "state.hash": text,
+        **more,
+    }
+
+
+def look(at: float, host: str = "head", **more: object) -> Document:
+    return {
+        "@timestamp": from_epoch(AT + at),
+        "sample.time": from_epoch(AT + at),
+        "dataset": "node",
+        "cluster": "fox",
+        "host.name": host,
+        "boot.id": "b00t",
+        "sample.uptime": int(at),
+        **more,
+    }
+
+
+def looks(start: float, end: float, step: float = 300) -> list[Document]:
+    return [
+        look(start + n * step, **{"slurm.nodes": 2}) for n in range(int((end - start) / step) + 1)
+    ]
+
+
+def stored(*documents: Document) -> MemoryStore:
+    store = MemoryStore()
+    outcome = store.write(list(documents), "create")
+    assert not outcome.rejected, outcome.rejected
+    return store
+
+
+def read(store: MemoryStore, seconds: float = DAY) -> report.Fleet:
+    return report.fleet(store, EVERYTHING, START, START + timedelta(seconds=seconds))
+
+
+def test_time_between_changes_is_the_state_before() -> None:
+    """
+    Up 6 h, drained 6 h, down 12 h.
+    """
+    changes = [state(0, "IDLE"), state(6 * 3600, "IDLE+DRAIN"), state(12 * 3600, "DOWN")]
+    found = spans(changes, [(AT, AT + DAY)], AT, AT + DAY)
+    assert {"up": 21600, "drained": 21600, "down": 43200, "unknown": 0} == by_class(found)
+    assert 25.0 == availability(by_class(found))
+    assert {"DOWN": 43200, "IDLE": 21600, "IDLE+DRAIN": 21600} == by_state(found)
+
+
+def test_time_nobody_looked_is_unknown() -> None:
+    """
+    A collector that was away for two hours: no state is made up for them.
+    """
+    store = stored(state(0, "IDLE"), *looks(0, 36000), *looks(43200, DAY))
+    fleet = read(store)
+    seconds = by_class(fleet.timeline(("fox", "n1")))
+    assert {"up": DAY - 7200, "drained": 0, "down": 0, "unknown": 7200} == seconds
+    assert 100.0 == availability(seconds)
+
+
+def test_nothing_known_is_no_availability() -> None:
+    """
+    Not 0 %, not 100 %.
+    """
+    store = stored(state(0, "IDLE"))
+    (row,) = report.node_rows(read(store))
+    assert row["availability"] is None
+    assert DAY == row["unknown_seconds"]
+
+
+def test_state_before_the_period_holds_in_it() -> None:
+    """
+    The daily full set tells how a node that did not change began.
+    """
+    store = stored(state(-40000, "IDLE+DRAIN", snapshot=True), *looks(0, DAY))
+    assert DAY == by_class(read(store).timeline(("fox", "n1")))["drained"]
+
+
+def test_snapshots_are_no_changes() -> None:
+    """
+    The same state told again leaves one span.
+    """
+    store = stored(state(0, "IDLE"), state(3600, "IDLE", snapshot=True), *looks(0, DAY))
+    assert 1 == len(read(store).timeline(("fox", "n1")))
+
+
+def test_spans_leave_no_hole_and_no_overlap() -> None:
+    """
+    Whatever changed and whenever somebody looked, the spans fill the period.
+    """
+    rng = random.Random(7)
+    for _ in range(200):
+        times = sorted(rng.uniform(-DAY, 2 * DAY) for _ in range(rng.randrange(8)))
+        changes = [state(at, rng.choice(["IDLE", "DOWN", "MIXED+DRAIN"])) for at in times]
+        seen = covered(AT + rng.uniform(-DAY, 2 * DAY) for _ in range(rng.randrange(300)))
+        found = spans(changes, seen, AT, AT + DAY)
+        assert found[0].start == AT
+        assert found[-1].end == AT + DAY
+        assert all(a.end == b.start for a, b in pairwise(found))
+
+
+def test_a_year_of_changes_gives_the_availability_it_was_made_from() -> None:
+    """
+    Random states of 5 nodes over a year, with two outages of the collector; truth kept aside by
+    second.
+    """
+    rng, year = random.Random(42), 365 * DAY
+    away = [(50 * DAY, 51.5 * DAY), (200 * DAY, 200 * DAY + 5400)]
+    documents: list[Document] = []
+    truth: dict[str, dict[str, float]] = {}
+    for host in ("n1", "n2", "n3", "n4", "n5"):
+        at, told = 0.0, truth.setdefault(host, {"up": 0.0, "known": 0.0})
+        while at < year:
+            text = rng.choice(["IDLE", "MIXED", "ALLOCATED", "MIXED+DRAIN", "IDLE+DRAIN", "DOWN"])
+            until = min(year, at + 60 * rng.randrange(30, 30000))
+            documents.append(state(at, text, host))
+            length = until - at - sum(max(0, min(until, b) - max(at, a)) for a, b in away)
+            told["known"] += length
+            told["up"] += length * (text not in ("IDLE+DRAIN", "DOWN"))
+            at = until
+    edges = [0.0, *(moment for span in away for moment in span), year]
+    for begin, end in zip(edges[::2], edges[1::2], strict=True):
+        documents += looks(begin, end, 720)
+    store = MemoryStore()
+    for number, document in enumerate(documents):  # past the gate, which is not what is tested
+        store.tables.setdefault(str(document["dataset"]), {})[(number,)] = document
+    fleet = read(store, year)
+    for host, told in truth.items():
+        seconds = by_class(fleet.timeline(("fox", host)))
+        assert seconds["unknown"] == pytest.approx(year - told["known"], abs=1)
+        assert seconds["up"] == pytest.approx(told["up"], abs=1)
+
+
+def test_availability_of_a_partition_is_of_its_nodes() -> None:
+    """
+    Node-seconds; a node in two partitions counts in both.
+    """
+    store = stored(
+        state(0, "IDLE", "n1", partitions=["batch", "gpu"]),
+        state(0, "DOWN", "n2", partitions=["batch"]),
+        *looks(0, DAY),
+    )
+    rows = {row["partition"]: row for row in report.group_rows(read(store), "partition")}
+    assert (2, 50.0) == (rows["batch"]["nodes"], rows["batch"]["availability"])
+    assert (1, 100.0) == (rows["gpu"]["nodes"], rows["gpu"]["availability"])
+    (whole,) = report.group_rows(read(store), "cluster")
+    assert 50.0 == whole["availability"]
+
+
+def test_cards_are_allocated_idle_or_unusable() -> None:
+    """
+    The parts add up to the total, and what cannot be used says why.
+    """
+
+    def cards(text: str, host: str, allocated: int, **more: object) -> Document:
+        return state(
+            0,
+            text,
+            host,
+            **{"gpu.by_model": {"A100": {"total": 4, "allocated": allocated}}},
+            **more,
+        )
+
+    store = stored(
+        cards("MIXED", "n1", 3),
+        cards("MIXED+DRAIN", "n2", 1, **{"state.reason": "fan"}),
+        cards("IDLE+RESERVED", "n3", 0, reservations=["course"]),
+        cards("DOWN+NOT_RESPONDING", "n4", 0),
+        cards("IDLE+POWERED_DOWN", "n5", 0),
+        *looks(0, DAY),
+    )
+    (row,) = report.card_rows(read(store))
+    assert (20, 4, 5, 11) == (row["total"], row["allocated"], row["idle"], row["unusable"])
+    assert "4 down; 3 drained: fan; 4 reserved: course" == row["why"]
+
+
+def test_names_on_both_sides_are_compared() -> None:
+    """
+    A node that never sends, and a machine the scheduler does not know.
+    """
+    store = stored(state(0, "IDLE"), *looks(0, 3600), look(60, "n1"), look(60, "login"))
+    assert ["fox/head", "fox/login"] == [
+        line.partition(":")[0] for line in report.differences(read(store))
+    ]
+
+
+def test_why_jobs_wait() -> None:
+    """
+    Reasons as Slurm gave them, with how many jobs each held.
+    """
+
+    def waits(run: str, reason: str, at: float) -> Document:
+        return {
+            "@timestamp": from_epoch(AT + at),
+            "dataset": "job_state",
+            "cluster": "fox",
+            "job.run": run,
+            "state.name": "PENDING",
+            "state.reason": reason,
+            "state.hash": reason,
+            "partition": "gpu",
+        }
+
+    store = stored(
+        waits("fox/1@1", "Priority", 1),
+        waits("fox/1@1", "Resources", 2),
+        waits("fox/1@1", "Priority", 3),
+        waits("fox/2@1", "Priority", 4),
+    )
+    rows = report.waiting_rows(store, EVERYTHING, START, START + timedelta(days=1))
+    assert [("Priority", 2, 3), ("Resources", 1, 1)] == [
+        (row["reason"], row["jobs"], row["times"]) for row in rows
+    ]
+
+
+def test_command_prints_states_and_cards(tmp_path: object) -> None:
+    """
+    `leadline nodes` on a lake: table, timeline, cards, and a word where there is nothing.
+    """
+    from leadline.store import open_store
+
+    address = f"lake:{tmp_path}/lake"
+    empty = CliRunner().invoke(cli, ["--store", address, "nodes"])
+    assert "slurm_live" in empty.output
+    now = datetime.now(UTC).timestamp() - AT
+    store = open_store(address)
+    store.write(
+        [
+            state(now - 7200, "IDLE", snapshot=True),
+            state(
+                now - 3600,
+                "IDLE+DRAIN",
+                **{
+                    "state.reason": "fan noise",
+                    "state.reason_user": "root",
+                    "gpu.by_model": {"A100": {"total": 2, "allocated": 0}},
+                },
+            ),
+            *looks(now - 7200, now),
+        ],
+        "create",
+    )
+    store.close()
+    run = lambda *words: CliRunner().invoke(cli, ["--store", address, "nodes", *words])  # noqa: E731
+    assert "IDLE+DRAIN" in run("--format", "csv").output
+    assert "fan noise" in run("n1.fox").output
+    assert "A100,fox,2,0,0,2,2 drained: fan noise" in run("--gpus", "--format", "csv").output
+    assert "50" in run("--by", "cluster", "--format", "csv").output
