@@ -187,6 +187,8 @@ class SgeReader:
         self.tally.inserted += counts.inserted
         self.tally.updated += counts.updated
         self.tally.unchanged += counts.unchanged
+        if counts.rejected:
+            self.tally.rejected["refused by the store"] += counts.rejected
         if found:
             before = self._count("slaves")
             self.con.execute(f"DELETE FROM slaves WHERE rowid IN ({found})")

@@ -23,6 +23,7 @@ class Written:
     inserted: int
     updated: int
     unchanged: int
+    rejected: int = 0  # by the store: a reader's mistake, not the file's
 
 
 class Sink(Protocol):
@@ -67,14 +68,15 @@ class StoreSink:
         return con
 
     def write(self, con: duckdb.DuckDBPyConnection, dataset: str, select: str) -> Written:
-        inserted = unchanged = 0
+        inserted = unchanged = rejected = 0
         for batch in documents(con, dataset, select, BATCH):
             outcome = self.store.write(batch, "replace")
             if outcome.kept:
                 raise StoreError(f"the store took only part: {outcome.reason}; run it again")
             inserted += outcome.accepted
-            unchanged += outcome.duplicate + len(outcome.rejected)
-        return Written(inserted, 0, unchanged)
+            unchanged += outcome.duplicate
+            rejected += len(outcome.rejected)
+        return Written(inserted, 0, unchanged, rejected)
 
 
 class DrySink:
