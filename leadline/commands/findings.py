@@ -18,6 +18,7 @@ from leadline.reports.detectors import DETECTORS
 from leadline.reports.finding import Case
 from leadline.reports.findings import COLUMNS, rows
 from leadline.reports.findings import findings as find
+from leadline.reports.settings import FindingSettings
 from leadline.store.plan import Condition, Op
 from leadline.store.scope import EVERYTHING
 
@@ -42,7 +43,8 @@ def findings(context: Context, kinds: tuple[str, ...], period: str, form: str) -
     span = parse_period(period, now, zone_of(context, question()))
     where = (Condition("cluster", Op.IN, (context.cluster,)),) if context.cluster else ()
     start, end = max(span.start or EARLIEST, EARLIEST), min(span.end or now, now)
-    found = find(Case(context.store, EVERYTHING, start, end, now, where), kinds)
+    limits = context.settings.get("findings", FindingSettings)
+    found = find(Case(context.store, EVERYTHING, start, end, now, where, limits), kinds)
     told = rows(found)
     if form == "json":
         click.echo(orjson.dumps(told, option=orjson.OPT_INDENT_2).decode())

@@ -16,6 +16,7 @@ from leadline.render import Column, Table, render
 from leadline.reports.advice import advise
 from leadline.reports.job import JobView, job_view
 from leadline.reports.job_text import summary
+from leadline.reports.settings import AdviceSettings
 from leadline.store.scope import EVERYTHING
 
 FORMS = ("table", "json", "csv", "tsv")
@@ -39,19 +40,20 @@ def job(context: Context, job_ids: tuple[str, ...], run: str | None, form: str) 
         leadline --cluster fox job 1234567 --format csv
     """
     now = datetime.now(UTC)
+    limits = context.settings.get("advice", AdviceSettings)
     views = [
         job_view(context.store, EVERYTHING, qualified(context, name), now, run=run)
         for name in job_ids
     ]
     if form == "json":
-        told = [as_json(view) for view in views]
+        told = [as_json(view, limits) for view in views]
         whole = told[0] if len(told) == 1 else told
         click.echo(orjson.dumps(whole, option=orjson.OPT_INDENT_2).decode())
         return
     width = shutil.get_terminal_size((100, 24)).columns
     for place, view in enumerate(views):
         if form == "table":
-            click.echo(("\n\n" if place else "") + summary(view, advise(view), width))
+            click.echo(("\n\n" if place else "") + summary(view, advise(view, limits), width))
         else:
             click.echo(render(profile_table(view), form))
 
@@ -70,8 +72,8 @@ def qualified(context: Context, name: str) -> str:
     return f"{cluster}/{name}"
 
 
-def as_json(view: JobView) -> dict[str, object]:
-    return {**asdict(view), "advice": [asdict(known) for known in advise(view)]}
+def as_json(view: JobView, limits: AdviceSettings) -> dict[str, object]:
+    return {**asdict(view), "advice": [asdict(known) for known in advise(view, limits)]}
 
 
 def profile_table(view: JobView) -> Table:

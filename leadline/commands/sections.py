@@ -11,6 +11,7 @@ from importlib import import_module
 
 from enrich.identity import IdentitySettings
 from enrich.settings import EnrichSettings, WorkerSettings
+from leadline.reports.settings import AdviceSettings, FindingSettings
 from leadline.settings.common import COMMON_SECTIONS
 from leadline.settings.plugins import PluginSettings
 from leadline.store.opensearch.settings import OpenSearchSettings
@@ -30,6 +31,9 @@ def schema() -> dict[str, object]:
         "plugins": PluginSettings,
         "opensearch": OpenSearchSettings,
         "web": WebSettings,
+        "advice": AdviceSettings,
+        "findings": FindingSettings,
+        "periods": dict[str, str],
     }
 
 

@@ -85,6 +85,7 @@ def usage(
         EVERYTHING,
         datetime.now(UTC),
         zone=zone_of(context, asked, zone),
+        named=named_periods(context),
     )
     click.echo(written(answer, form, explain=explain))
 
@@ -147,6 +148,15 @@ def zone_of(context: Context, asked: Question, named: str | None = None) -> Zone
     clusters = [f.values for f in asked.where if f.dimension == "cluster" and not f.negated]
     one = clusters[0][0] if len(clusters) == 1 and len(clusters[0]) == 1 else None
     return cluster_zone(context.clusters, one if isinstance(one, str) else None)
+
+
+def named_periods(context: Context) -> dict[str, str]:
+    """
+    The site's own periods: `periods: {"2026.1": 2026-04-01..2026-09-30}` in the settings.
+    """
+    section = context.settings.sections["periods"]
+    assert isinstance(section, dict)
+    return section
 
 
 def written(answer: Answer, form: str, *, explain: bool = False, width: int | None = None) -> str:

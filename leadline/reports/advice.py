@@ -10,25 +10,9 @@ from typing import Literal
 
 from leadline.render import number
 from leadline.reports.job import JobView
+from leadline.reports.settings import AdviceSettings
 
 Severity = Literal["note", "red"]
-
-
-@dataclass(frozen=True, slots=True)
-class Thresholds:
-    """
-    Shares of what was asked; below `red` something is wrong, below `note` it could be better.
-    """
-
-    gpu_red: float = 0.15
-    gpu_note: float = 0.25
-    cpu_red: float = 0.65
-    cpu_note: float = 0.80
-    memory_note: float = 0.70
-    time_red: float = 0.10
-    time_note: float = 0.60
-    shortest: float = 300.0  # seconds: a shorter run tells nothing
-    head_room: float = 1.2  # suggested over the peak
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +23,10 @@ class Advice:
     remedy: str  # a scheduler option, or empty
 
 
-DEFAULT = Thresholds()
+DEFAULT = AdviceSettings()
 
 
-def advise(view: JobView, limits: Thresholds = DEFAULT) -> list[Advice]:
+def advise(view: JobView, limits: AdviceSettings = DEFAULT) -> list[Advice]:
     if view.wall is None or view.wall < limits.shortest:
         return []
     if not view.record and view.profile.watched < limits.shortest:
@@ -51,7 +35,7 @@ def advise(view: JobView, limits: Thresholds = DEFAULT) -> list[Advice]:
     return sorted(found, key=lambda advice: advice.severity != "red")
 
 
-def _gpu(view: JobView, limits: Thresholds) -> list[Advice]:
+def _gpu(view: JobView, limits: AdviceSettings) -> list[Advice]:
     asked = view.gpu.asked
     if not asked or view.gpu.share is None or view.gpu.peak is None:
         return []
@@ -78,7 +62,7 @@ def _gpu(view: JobView, limits: Thresholds) -> list[Advice]:
     return found
 
 
-def _cpu(view: JobView, limits: Thresholds) -> list[Advice]:
+def _cpu(view: JobView, limits: AdviceSettings) -> list[Advice]:
     asked, share = view.cpu.asked, view.cpu.share
     if not asked or share is None or share > limits.cpu_note or asked <= 1 or view.gpu.asked:
         return []
@@ -97,7 +81,7 @@ def _cpu(view: JobView, limits: Thresholds) -> list[Advice]:
     return [Advice(severity, "cpu", text, remedy)]
 
 
-def _memory(view: JobView, limits: Thresholds) -> list[Advice]:
+def _memory(view: JobView, limits: AdviceSettings) -> list[Advice]:
     asked, peak, share = view.memory.asked, view.memory.peak, view.memory.share
     if asked is None or peak is None or share is None or share >= limits.memory_note:
         return []
@@ -110,7 +94,7 @@ def _memory(view: JobView, limits: Thresholds) -> list[Advice]:
     return [Advice("note", "memory", text, _less_memory(view, limits))]
 
 
-def _less_memory(view: JobView, limits: Thresholds) -> str:
+def _less_memory(view: JobView, limits: AdviceSettings) -> str:
     """
     Slurm asks memory per node: the node that held most decides.
     """
@@ -124,7 +108,7 @@ def _less_memory(view: JobView, limits: Thresholds) -> str:
     return f"--mem={max(1, math.ceil(most * limits.head_room / 2**30))}G{each} leaves room"
 
 
-def _time(view: JobView, limits: Thresholds) -> list[Advice]:
+def _time(view: JobView, limits: AdviceSettings) -> list[Advice]:
     share = view.time.share
     if view.state != "COMPLETED" or share is None or share >= limits.time_note:
         return []

@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Literal
 
 from leadline.formats.times import parse_time
+from leadline.reports.settings import FindingSettings
 from leadline.store.contract import Store
 from leadline.store.plan import Aggregate, Bucket, Condition, Function, Group, Plan, Row
 from leadline.store.scope import Scope
@@ -33,32 +34,8 @@ class Finding:
     remedy: str = ""
     hours: float | None = None  # at stake: core hours, or GPU hours where unit says so
     unit: str = "core hours"
+    share: float | None = None  # of 1: how much of what was allocated went unused
     severity: Literal["note", "red"] = "note"
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """
-    When something is worth a word. Shares are of 1.
-    """
-
-    hog_share: float = 0.4  # of a node's cores, outside any job
-    busy_share: float = 0.5  # a node below this is not busy: nobody hogs there
-    hog_hours: int = 1
-    stray_core_hours: float = 0.01
-    stray_seconds: float = 0.5 * HOUR  # seen for so long, whatever it used
-    dead_seconds: float = 2 * HOUR  # without CPU
-    dead_memory: float = 2**30
-    gpu_job_seconds: float = 2 * HOUR
-    gpu_peak_percent: float = 25.0
-    waste_share: float = 0.65
-    waste_core_hours: float = 100.0
-    late_seconds: float = 300.0  # past the limit
-    silent_seconds: float = 900.0
-    sparse_share: float = 0.8
-    short_seconds: float = 60.0
-    short_jobs: int = 500
-    short_core_hours: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +50,7 @@ class Case:
     end: datetime
     now: datetime
     where: tuple[Condition, ...] = ()  # clusters asked about
-    limits: Limits = field(default_factory=Limits)
+    limits: FindingSettings = field(default_factory=FindingSettings)
 
     def ask(
         self,

@@ -54,6 +54,7 @@ def idle_gpus(case: Case) -> list[Finding]:
                 "leave --gpus out, or look why the program does not find them",
                 hours,
                 "GPU hours",
+                1.0,
             )
         )
     return found
@@ -104,9 +105,12 @@ def unused_cores(case: Case) -> list[Finding]:
             continue
         waste = (allocated - used) / HOUR
         if used < case.limits.waste_share * allocated and waste >= case.limits.waste_core_hours:
+            share = waste * HOUR / allocated
             evidence = f"{100 * used / allocated:.0f} % of {allocated / HOUR:,.0f} core hours used"
             remedy = f"leadline job {job.get('job.id')} says what would have sufficed"
-            found.append(_finding(job, "unused cores", evidence, remedy, waste, "core hours"))
+            found.append(
+                _finding(job, "unused cores", evidence, remedy, waste, "core hours", share)
+            )
     return found
 
 
@@ -206,7 +210,13 @@ def _interactive(job: Document) -> bool:
 
 
 def _finding(
-    job: Document, kind: str, evidence: str, remedy: str, hours: float | None, unit: str
+    job: Document,
+    kind: str,
+    evidence: str,
+    remedy: str,
+    hours: float | None,
+    unit: str,
+    share: float | None = None,
 ) -> Finding:
     user, start, end = job.get("user.name"), job.get("job.start"), job.get("job.end")
     return Finding(
@@ -220,4 +230,5 @@ def _finding(
         remedy=remedy,
         hours=hours,
         unit=unit,
+        share=share,
     )
