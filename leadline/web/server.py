@@ -4,8 +4,10 @@ The production server: one process, many threads, warm before it says it is read
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
+from flask import Flask
 from gunicorn.app.base import BaseApplication
 from gunicorn.config import KNOWN_SETTINGS
 
@@ -32,13 +34,25 @@ class Server(BaseApplication):  # type: ignore[misc]
         """
         In the process that serves: stores and the chart engine hold threads, no fork has them.
         """
-        from leadline.web.asking import desk_of
-        from leadline.web.charts import warm_up
-
         app = create_app(self.site)
-        warm_up()
-        desk_of(app).open()
+        warm(app)
         return app
+
+
+def warm(app: Flask) -> None:
+    """
+    Start the chart engine, open the store and draw the first page, before anybody waits for them.
+
+    A store that is away for the moment is told on the pages; it is no reason not to serve them.
+    """
+    from leadline.web.asking import desk_of
+    from leadline.web.charts import warm_up
+    from leadline.web.pages import overview
+
+    warm_up()
+    desk_of(app).open()
+    with app.test_request_context("/"), suppress(LeadlineError):
+        overview.show()
 
 
 def options(site: Site) -> dict[str, object]:

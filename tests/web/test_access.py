@@ -17,7 +17,15 @@ from tests.web.test_pages import PAGES
 
 TOKEN = "a-token-of-some-length"
 NAMES = ("alice", "bjorn", "dag", "run 101")
-EVERYWHERE = (*PAGES, "/api/v1/usage?by=user", "/usage.svg?by=user", "/jobs?period=last+7+days")
+EVERYWHERE = (
+    *PAGES,
+    "/api/v1/usage?by=user",
+    "/usage.svg?by=user",
+    "/jobs?period=last+7+days",
+    "/api/v1/jobs?period=last+7+days",
+    "/api/v1/search?words=mdrun",
+    "/metrics",
+)
 
 
 def client_with(store: MemoryStore, settings: WebSettings) -> FlaskClient:

@@ -381,3 +381,18 @@ def test_what_does_not_add_up_is_drawn_as_lines(client: FlaskClient) -> None:
     page = text_of(client, asked)
     assert "mark-line" in page
     assert "mark-area" not in page
+
+
+def test_search_and_jobs_for_programs(client: FlaskClient) -> None:
+    """
+    The API tells what the pages of search and jobs tell.
+    """
+    found = client.get("/api/v1/search?words=mdrun").get_json()
+    assert found["total"] == 1
+    assert found["hits"][0]["programs"] == ["GROMACS"]
+    rows = client.get("/api/v1/jobs?where=state%3DFAILED&limit=3").get_json()["rows"]
+    assert [row["state"] for row in rows] == ["FAILED"] * 3
+    for address in ("/api/v1/search", "/api/v1/jobs?limit=0", "/api/v1/jobs?where=x"):
+        answer = client.get(address)
+        assert answer.status_code == 400
+        assert answer.get_json()["error"]

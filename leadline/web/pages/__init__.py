@@ -31,5 +31,7 @@ def add_pages(app: Flask) -> None:
     app.add_url_rule("/search", "search", search.show)
     app.add_url_rule("/data", "data", data.show)
     app.add_url_rule("/api/v1/usage", "api_usage", api.usage)
+    app.add_url_rule("/api/v1/search", "api_search", api.search)
+    app.add_url_rule("/api/v1/jobs", "api_jobs", api.jobs)
     app.add_url_rule("/metrics", "metrics", metrics.show)
     app.add_url_rule("/healthz", "healthz", api.healthz)

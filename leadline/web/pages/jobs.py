@@ -61,7 +61,7 @@ def show() -> str:
     period = request.args.get("period", "").strip() or "last 24 hours"
     shortest = request.args.get("shortest", "0").strip()
     seconds = 60 * int(shortest) if shortest.isdigit() and len(shortest) < 6 else 0
-    rows = _rows(where, period, seconds)
+    rows = job_list(where, period, seconds)
     title = "Jobs that run now" if period == NOW else f"Jobs ended, {period}"
     page = Page(
         title=f"{title}{f', where {where}' if where else ''}",
@@ -76,7 +76,7 @@ def show() -> str:
     return render_template("jobs.html", page=page)
 
 
-def _rows(where: str, period: str, shortest: float) -> list[dict[str, Value]]:
+def job_list(where: str, period: str, shortest: float) -> list[dict[str, Value]]:
     asked = Question(where=parse_filters(where), period="all" if period == NOW else period)
     span, conditions = desk().conditions(asked, "job")
     ended = None if period == NOW else span

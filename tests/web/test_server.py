@@ -1,0 +1,69 @@
+"""The server: a real process that is ready when it says so, and one clear line when it cannot."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from leadline.errors import LeadlineError
+from leadline.web.server import address
+
+LEADLINE = (sys.executable, "-m", "leadline.commands")
+
+
+def test_serves_an_empty_lake(tmp_path: Path) -> None:
+    """
+    `leadline serve` on a new store answers with a page that says what to do, and ends on SIGTERM.
+    """
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    words = ("--set", f"paths.data={tmp_path}", "--store", f"lake:{tmp_path}/lake", "serve")
+    server = subprocess.Popen([*LEADLINE, *words, "--listen", f"127.0.0.1:{port}"])
+    try:
+        page = patient(f"http://127.0.0.1:{port}/")
+        assert "No sample has come in yet." in page
+    finally:
+        server.terminate()
+        assert server.wait(20) == 0
+
+
+def patient(where: str) -> str:
+    for _ in range(300):
+        try:
+            with urllib.request.urlopen(where, timeout=10) as answer:
+                return str(answer.read().decode())
+        except urllib.error.URLError:
+            time.sleep(0.1)
+    raise AssertionError(f"{where}: no answer within 30 s")
+
+
+def test_taken_port_is_one_clear_line(tmp_path: Path) -> None:
+    """
+    A port somebody else has is named, with the way out.
+    """
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        listen = f"127.0.0.1:{taken.getsockname()[1]}"
+        words = ("--store", f"lake:{tmp_path}/lake", "serve", "--listen", listen)
+        done = subprocess.run([*LEADLINE, *words], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1
+    assert "choose another one with --listen" in done.stderr
+
+
+@pytest.mark.parametrize("listen", ["8470", "host:", "host:x", ":80", "h:70000"])
+def test_listen_wants_host_and_port(listen: str) -> None:
+    """
+    An address without host or port is refused by name.
+    """
+    with pytest.raises(LeadlineError, match="write 127"):
+        address(listen)
