@@ -99,3 +99,12 @@ def test_list_names_everything(lake: Path) -> None:
     `--list` tells each measure with its sentence.
     """
     assert "core_hours_used" in leadline(lake, "usage", "--list").output
+
+
+def test_the_sites_own_periods(lake: Path) -> None:
+    """
+    An allocation period named in the settings is asked by its name.
+    """
+    named = "periods.autumn=2026-11-20..2026-11-20"
+    words = ("--set", named, "usage", "--by", "program", "-p", "autumn", "--format", "json")
+    assert 5.0 == json.loads(leadline(lake, *words).output)["total"]
