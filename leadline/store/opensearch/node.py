@@ -24,6 +24,7 @@ from leadline.errors import StoreError
 from leadline.store.opensearch.artifacts import cache, distribution
 from leadline.store.opensearch.java import find_java, lacks_locales
 
+SCRATCH = "leadline-opensearch-"
 LIGHT = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")  # half the CPU to start; not for benchmarks
 FAST = ("-XX:+UseG1GC", "-XX:G1ReservePercent=25", "-XX:InitiatingHeapOccupancyPercent=30")
 
