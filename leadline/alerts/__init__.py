@@ -1,1 +1,1 @@
-"""Rules that watch, and the notifiers that tell."""
+"""Alerts: what is wrong is said once, to whom it concerns, and again when it is over."""

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
+from leadline.alerts.run import Alerts
+from leadline.chores.capacity import keep_capacity
 from leadline.chores.lease import done, take
 from leadline.chores.rollup import roll_up
 from leadline.store.contract import Store
@@ -24,6 +26,7 @@ class Work:
     store: Store
     now: datetime
     zone: Callable[[str], ZoneInfo]
+    alerts: Alerts | None = None  # as the settings want them
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +42,11 @@ def rollup(work: Work) -> tuple[int, str]:
     return made.written, f"{made.units:,} hours of nodes, {made.written:,} documents{void}"
 
 
+def capacity(work: Work) -> tuple[int, str]:
+    hours, written = keep_capacity(work.store, work.now, work.zone)
+    return written, f"{hours:,} hours of nodes' capacity, {written:,} documents"
+
+
 def compact(work: Work) -> tuple[int, str]:
     """
     Merge small files, where the store has files.
@@ -50,9 +58,18 @@ def compact(work: Work) -> tuple[int, str]:
     return merged, f"{merged:,} files merged"
 
 
+def alerts(work: Work) -> tuple[int, str]:
+    """
+    Look by every rule, tell whom it concerns.
+    """
+    return work.alerts.run(work.store, work.now) if work.alerts else (0, "no settings")
+
+
 CHORES: tuple[Chore, ...] = (
     Chore("rollup", 600, rollup),
+    Chore("capacity", 3600, capacity),
     Chore("compact", 3600, compact),
+    Chore("alerts", 120, alerts),
 )
 
 

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 import click
 
 from leadline.chores.run import CHORES, Work, do
+from leadline.commands.alerts import alerts_of
 from leadline.commands.context import Context, with_context
 from leadline.settings.zones import cluster_zone
 
@@ -23,7 +24,7 @@ PAUSE = 60.0
 @with_context
 def chores(context: Context, once: bool, only: str | None) -> None:
     """
-    Roll samples up into hourly usage, merge small files; part of `leadline up`.
+    Roll samples up into hourly usage, merge small files, send alerts; part of `leadline up`.
 
     Runs until it is told to end. Any number may run beside each other: each turn is done by one.
 
@@ -43,6 +44,7 @@ def chores(context: Context, once: bool, only: str | None) -> None:
                 context.store,
                 datetime.now(UTC),
                 lambda cluster: cluster_zone(context.clusters, cluster),
+                alerts_of(context),
             )
             try:
                 said = do(chore, work, forced=once)

@@ -11,6 +11,7 @@ from importlib import import_module
 
 from enrich.identity import IdentitySettings
 from enrich.settings import EnrichSettings, WorkerSettings
+from leadline.alerts.settings import AlertSettings, NotifierSettings, PersonSettings
 from leadline.reports.settings import AdviceSettings, FindingSettings
 from leadline.settings.common import COMMON_SECTIONS
 from leadline.settings.plugins import PluginSettings
@@ -34,6 +35,9 @@ def schema() -> dict[str, object]:
         "advice": AdviceSettings,
         "findings": FindingSettings,
         "periods": dict[str, str],
+        "alerts": AlertSettings,
+        "people": dict[str, PersonSettings],
+        "notifiers": NotifierSettings,
     }
 
 
@@ -54,4 +58,5 @@ BUILT_IN = {
     "collectors": "shipper.collectors:BUILT_IN",
     "sinks": "shipper.senders:SINKS",
     "readers": "enrich.backfill.readers:FORMATS",
+    "notifiers": "leadline.alerts.notifiers:BUILT_IN",
 }

@@ -1,0 +1,49 @@
+"""
+What a notifier is: something that hands one message over, or says why not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from leadline.errors import LeadlineError
+
+
+class NotNowError(LeadlineError):
+    """
+    The same message again later.
+    """
+
+
+class RefusedError(LeadlineError):
+    """
+    This message will never be taken; it is kept and listed.
+    """
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    id: str  # the same at every attempt: a receiver may know repeats by it
+    subject: str  # one line
+    body: str
+    severity: str = "info"
+
+    def __post_init__(self) -> None:
+        # Names of hosts, files and users end here: none of them may start a header of its own.
+        object.__setattr__(self, "subject", " ".join(printable(self.subject).split())[:200])
+
+
+class Notifier(Protocol):
+    def send(self, message: Message, address: str) -> None:
+        """
+        Returns when the message is taken. Raises NotNowError or RefusedError.
+        """
+        ...
+
+
+def printable(text: str) -> str:
+    """
+    Without control characters, which terminals, headers and log files would obey.
+    """
+    return "".join(c if c.isprintable() or c == "\n" else " " for c in text)

@@ -1,0 +1,65 @@
+"""
+One turn of everything: look, note, make messages, hand them over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from leadline.alerts.engine import Engine
+from leadline.alerts.ledger import Ledger
+from leadline.alerts.notifiers import build_notifier
+from leadline.alerts.outbox import Outbox
+from leadline.alerts.rules import Rule, read_rules
+from leadline.alerts.settings import AlertSettings, NotifierSettings, PersonSettings
+from leadline.store.contract import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Alerts:
+    """
+    The alerts of a site, as its settings say.
+    """
+
+    settings: AlertSettings
+    people: Mapping[str, PersonSettings]
+    notifiers: NotifierSettings
+    folder: Path
+
+    def rules(self) -> dict[str, Rule]:
+        return read_rules(self.settings.rules, self.settings.off)
+
+    def run(self, store: Store, now: datetime) -> tuple[int, str]:
+        """
+        How many messages were taken, and in words what was done.
+        """
+        if not self.settings.enabled:
+            return 0, "switched off"
+        ledger = Ledger(self.folder)
+        try:
+            with ledger.alone() as alone:
+                if not alone:
+                    return 0, "another process is at it"
+                return self._turn(ledger, store, now)
+        finally:
+            ledger.close()
+
+    def _turn(self, ledger: Ledger, store: Store, now: datetime) -> tuple[int, str]:
+        engine = Engine(ledger, self.rules(), self.settings, self.people)
+        problems = engine.evaluate(store, now)
+        engine.record(store, now)
+        box = self.outbox(ledger)
+        made = box.gather(now)
+        sent, troubles = box.deliver(now)
+        open_now = len(ledger.open_alerts())
+        dry = "" if self.settings.send else " (a dry run: alerts.send is no)"
+        said = "".join(f"; {problem}" for problem in [*problems, *troubles])
+        return sent, f"{open_now} open, {made} messages made, {sent} sent{dry}{said}"
+
+    def outbox(self, ledger: Ledger) -> Outbox:
+        return Outbox(
+            ledger, self.settings, self.people, lambda n: build_notifier(n, self.notifiers)
+        )

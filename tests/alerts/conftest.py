@@ -1,0 +1,86 @@
+"""
+A site whose alerts go to one JSON file, and samples to trip its rules with.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import orjson
+import pytest
+
+from leadline.alerts.engine import Engine
+from leadline.alerts.ledger import Ledger
+from leadline.alerts.notifiers import build_notifier
+from leadline.alerts.outbox import Outbox
+from leadline.alerts.rules import Rule
+from leadline.alerts.settings import AlertSettings, NotifierSettings, PersonSettings
+from leadline.alerts.watch import Look, Sighting
+from leadline.settings.typed import Duration
+from leadline.store.contract import Store
+from leadline.store.memory import MemoryStore
+
+NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
+HOT = Rule("silent", "{object} is hot")
+
+
+def hot(*names: str, on: bool = True, **fields: object) -> list[Sighting]:
+    return [Sighting(cluster="fox", object=name, on=on, **fields) for name in names]  # type: ignore[arg-type]
+
+
+@dataclass
+class Site:
+    """
+    Turns of the alerts at times of the test's own, over sightings it makes up.
+    """
+
+    folder: Path
+    settings: AlertSettings = field(
+        default_factory=lambda: AlertSettings(send=True, settle=Duration(0))
+    )
+    person: PersonSettings = field(default_factory=PersonSettings)
+    rules: dict[str, Rule] = field(default_factory=lambda: {"hot": HOT})
+    store: MemoryStore = field(default_factory=MemoryStore)
+    complete: bool = False
+    told: int = 0
+
+    def turn(self, seen: list[Sighting], minutes: float = 0) -> list[dict[str, str]]:
+        """
+        A new process, as after a restart, sees this; the messages that arrived by it.
+        """
+        now = NOON + timedelta(minutes=minutes)
+        person = replace(self.person, by="file", address=str(self.folder / "told"), zone="UTC")
+        people = {"admins": person}
+
+        def see(rule: Rule, store: Store, now: datetime) -> Look:
+            return Look(tuple(seen), self.complete)
+
+        ledger = Ledger(self.folder / "state")
+        Engine(ledger, self.rules, self.settings, people, see).evaluate(self.store, now)
+        Engine(ledger, self.rules, self.settings, people, see).record(self.store, now)
+        box = Outbox(ledger, self.settings, people, lambda n: build_notifier(n, NotifierSettings()))
+        box.gather(now)
+        box.deliver(now)
+        ledger.close()
+        before, lines = self.told, self.lines()
+        self.told = len(lines)
+        return lines[before:]
+
+    def lines(self) -> list[dict[str, str]]:
+        path = self.folder / "told"
+        if not path.exists():
+            return []
+        return [orjson.loads(line) for line in path.read_bytes().splitlines()]
+
+    def waiting(self) -> list[dict[str, str]]:
+        ledger = Ledger(self.folder / "state")
+        rows = [dict(row) for row in ledger.rows("SELECT * FROM outbox ORDER BY rowid")]
+        ledger.close()
+        return rows
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Site:
+    return Site(tmp_path)
