@@ -10,7 +10,6 @@ import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from zoneinfo import ZoneInfo
 
 import orjson
 import pytest
@@ -28,6 +27,7 @@ from leadline.chores.rollup import roll_up
 from leadline.formats import SCHEMA_VERSION, Document
 from leadline.formats.times import from_epoch
 from leadline.settings.common import RetentionSettings
+from leadline.settings.zones import cluster_zone
 from leadline.simulate import Plan, simulate
 from leadline.store.opensearch import OpenSearchStore
 from leadline.store.opensearch.setup import set_up
@@ -36,7 +36,7 @@ from tests.opensearch_fixture import SETTINGS
 PREFIX = "leadlineboards"
 END = 1_795_305_600
 NOW = datetime.fromtimestamp(END, UTC)
-PLAN = Plan(seed=3, nodes=6, days=1, every=900, end=END, compress=False)
+PLAN = Plan(seed=3, nodes=6, days=1, every=1800, end=END, compress=False)
 
 
 @pytest.fixture(scope="session")
@@ -50,7 +50,7 @@ def filled(opensearch: str, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         store.client.demand("DELETE", f"/{index}")
     set_up(store.client, PREFIX, SETTINGS, RetentionSettings())
     take_in(store, folder)
-    roll_up(store, NOW + timedelta(minutes=10), lambda cluster: ZoneInfo("Europe/Oslo"))
+    roll_up(store, NOW + timedelta(minutes=10), lambda cluster: cluster_zone({}, cluster))
     store.client.post(f"/{PREFIX}-*/_refresh")
     yield store
     store.close()
