@@ -66,7 +66,7 @@ class Seen:
 
     def _note(self, document: Document, now: float) -> None:
         name = document.get("host.name")
-        if name is None:
+        if name is None or document["dataset"] == "node_state":  # spoken of, not speaking
             return
         key = str(document.get("cluster", "")), str(name)
         host = self._hosts.get(key)
