@@ -272,8 +272,11 @@ def test_command_prints_states_and_cards(tmp_path: object) -> None:
         "create",
     )
     store.close()
-    run = lambda *words: CliRunner().invoke(cli, ["--store", address, "nodes", *words])  # noqa: E731
-    assert "IDLE+DRAIN" in run("--format", "csv").output
-    assert "fan noise" in run("n1.fox").output
-    assert "A100,fox,2,0,0,2,2 drained: fan noise" in run("--gpus", "--format", "csv").output
-    assert "50" in run("--by", "cluster", "--format", "csv").output
+
+    def run(*words: str) -> str:
+        return CliRunner().invoke(cli, ["--store", address, "nodes", *words]).output
+
+    assert "IDLE+DRAIN" in run("--format", "csv")
+    assert "fan noise" in run("n1.fox")
+    assert "A100,fox,2,0,0,2,2 drained: fan noise" in run("--gpus", "--format", "csv")
+    assert "50" in run("--by", "cluster", "--format", "csv")

@@ -30,6 +30,8 @@ ENDED = frozenset(
     }
 )
 
+ENDED_VERSION = 10_000_000_000  # added: a record of the ended run stands above any other
+
 Threads = Mapping[str, int]  # hardware threads per core, by node
 
 
@@ -158,7 +160,7 @@ def job_document(job: JobSeen, threads: Threads) -> Document:
         "job.het.id": None if job.het_id is None else str(job.het_id),
         "job.het.offset": job.het_offset,
         "job.work_dir": job.work_dir,
-        "record.version": end if end is not None else job.submit,
+        "record.version": job.submit if end is None else end + ENDED_VERSION,
         **_run(job, threads),
     }
     if start is not None and job.submit is not None:

@@ -16,6 +16,7 @@ from leadline.formats.redact import redact
 from leadline.formats.times import from_epoch
 from shipper.collectors.slurm.documents import (
     ENDED,
+    ENDED_VERSION,
     Threads,
     cores_of,
     job_class,
@@ -159,7 +160,7 @@ def document(row: Row, steps: list[Row], threads: Threads) -> Document:
     made: Document = {
         "dataset": "job",
         "@timestamp": None if submit is None else from_epoch(submit),
-        "record.version": end if end is not None else submit,
+        "record.version": submit if end is None else end + ENDED_VERSION,
         "job.source": "sacct",
         "job.scheduler": "slurm",
         "job.local_id": row["JobIDRaw"],

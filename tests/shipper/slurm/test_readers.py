@@ -26,6 +26,10 @@ def of(dataset: str, look: Look) -> list[Document]:
     return [document for document in documents(look) if document["dataset"] == dataset]
 
 
+def ordered(found: list[Document]) -> list[Document]:
+    return sorted(found, key=lambda document: str(sorted(document.items())))
+
+
 def job(found: list[Document], name: str) -> Document:
     (one,) = [document for document in found if document.get("job.name") == name]
     return one
@@ -35,8 +39,7 @@ def test_text_gives_what_json_gives() -> None:
     """
     Jobs, nodes and reservations of one moment, asked for in both ways.
     """
-    by_id = lambda document: (document["dataset"], str(sorted(document.items())))  # noqa: E731
-    assert sorted(documents(by_text()), key=by_id) == sorted(documents(by_json()), key=by_id)
+    assert ordered(documents(by_text())) == ordered(documents(by_json()))
 
 
 def test_documents_hold_nothing_unknown() -> None:

@@ -109,6 +109,14 @@ def test_memory_is_the_largest_step_over_its_tasks() -> None:
     assert "job.memory.peak.bytes" not in whole(step(NTasks="2", MaxRSS="5M"))
 
 
+def test_ended_run_stands_above_unended_ones() -> None:
+    """
+    However late somebody reads a list in which it still ran.
+    """
+    ended, running = whole(), whole(State="RUNNING", End="Unknown")
+    assert ended["record.version"] > 4_000_000_000 > running["record.version"]  # type: ignore[operator]
+
+
 def test_memory_not_measured_is_absent() -> None:
     """
     What sacct writes of a step that was killed before anybody measured it.
