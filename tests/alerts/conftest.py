@@ -4,6 +4,7 @@ A site whose alerts go to one JSON file, and samples to trip its rules with.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -45,6 +46,7 @@ class Site:
     store: MemoryStore = field(default_factory=MemoryStore)
     complete: bool = False
     told: int = 0
+    step: Callable[[str], None] | None = None  # called before each SQL statement
 
     def turn(self, seen: list[Sighting], minutes: float = 0) -> list[dict[str, str]]:
         """
@@ -58,6 +60,7 @@ class Site:
             return Look(tuple(seen), self.complete)
 
         ledger = Ledger(self.folder / "state")
+        ledger.db.set_trace_callback(self.step)
         Engine(ledger, self.rules, self.settings, people, see).evaluate(self.store, now)
         Engine(ledger, self.rules, self.settings, people, see).record(self.store, now)
         box = Outbox(ledger, self.settings, people, lambda n: build_notifier(n, NotifierSettings()))

@@ -13,6 +13,8 @@ from click.testing import CliRunner
 from enrich.chain import build_chain
 from enrich.rules import Rules
 from enrich.step import Context
+from leadline.alerts.notifiers import Message, NotNowError, build_notifier
+from leadline.alerts.settings import NotifierSettings
 from leadline.commands import cli
 from leadline.commands.sections import built_in
 from leadline.errors import SettingsError
@@ -209,3 +211,18 @@ def test_settings_file_names_the_folder_and_the_plugin(folder: Path) -> None:
 
     assert 0 == done.exit_code, done.output
     assert "collector 'queue' is none of" in str(refused.exception)
+
+
+def test_notifier_is_built_by_its_name(folder: Path) -> None:
+    """
+    Beside the built-in ones, whose names it may not take; its message waits when nobody listens.
+    """
+    put(folder, "notifiers/ntfy.py")
+    load(folder, ntfy={"url": "http://127.0.0.1:1"})
+
+    with pytest.raises(NotNowError):
+        build_notifier("ntfy", NotifierSettings()).send(Message("1", "a", "b"), "nights")
+
+    put(folder, "notifiers/smtp.py", "build = print")
+    with pytest.raises(SettingsError, match="taken by a built-in of notifiers"):
+        load(folder)
