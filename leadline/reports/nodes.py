@@ -137,7 +137,7 @@ def _sampled(
 
 def partitions_of(document: Document) -> list[str]:
     found = document.get("partitions")
-    return [str(name) for name in found] if isinstance(found, list) else []
+    return sorted(str(name) for name in found) if isinstance(found, list) else []
 
 
 def node_rows(fleet: Fleet) -> list[dict[str, Any]]:
