@@ -32,6 +32,10 @@ def as_imported(one: dict[str, Any]) -> dict[str, Any]:
     An object in the form that the import API takes.
     """
     attributes = dict(one["attributes"])
+    if isinstance(spec := attributes.get("visState", {}).get("params", {}).get("spec"), dict):
+        state = attributes["visState"]
+        params = {**state["params"], "spec": compact(spec)}
+        attributes["visState"] = {**state, "params": params}
     for name in STRINGS:
         if name in attributes:
             attributes[name] = compact(attributes[name])

@@ -125,7 +125,10 @@ def _visualization(one: Object) -> Iterator[str]:
     if kind == "input_control_vis":
         yield from _controls(one, state["params"]["controls"])
         return
-    if kind in {"markdown", "vega"}:
+    if kind == "vega":
+        yield from _vega(state["params"]["spec"])
+        return
+    if kind == "markdown":
         return
     yield from _index_reference(one)
     fields = fields_of(one)
@@ -144,6 +147,39 @@ def _visualization(one: Object) -> Iterator[str]:
         yield "group must come before segment, or the top is taken per time bucket"
     if "dataset:" not in search_source(one)["query"]["query"]:
         yield "does not say which dataset it reads"
+
+
+def _vega(spec: Object) -> Iterator[str]:
+    """
+    The product adds time and filters to the search, and takes no other query then.
+    """
+    if not str(spec.get("$schema")).startswith("https://vega.github.io/schema/vega/v5"):
+        yield f"is {spec.get('$schema')}, not plain Vega 5"
+    urls = searches_of(spec)
+    if not urls:
+        yield "asks for no data"
+    for url in urls:
+        fields = _family_fields(url["index"].removesuffix("-*"))
+        if url.get("%context%") is not True or url.get("%timefield%") != "@timestamp":
+            yield "does not take the dashboard's time and filters"
+        if "query" in url["body"]:
+            yield "has a query of its own beside the dashboard's"
+        for name in sorted(named_fields(url["body"])):
+            if name not in fields:
+                yield f"field {name} is not in {url['index']}"
+
+
+def searches_of(spec: Object) -> list[Object]:
+    return [one["url"] for one in spec.get("data", ()) if isinstance(one.get("url"), dict)]
+
+
+def named_fields(body: object) -> set[str]:
+    if isinstance(body, list):
+        return {name for part in body for name in named_fields(part)}
+    if not isinstance(body, dict):
+        return set()
+    own = {body["field"]} if isinstance(body.get("field"), str) else set()
+    return own | {name for part in body.values() for name in named_fields(part)}
 
 
 def _aggregation(agg: Object, aggs: list[Object], fields: dict[str, Field]) -> Iterator[str]:

@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import Any
 
 from kibana import request
-from kibana.check import Object, search_source
+from kibana.check import Object, named_fields, search_source, searches_of
 from kibana.request import Range
 from leadline.errors import LeadlineError
 
@@ -144,6 +144,14 @@ class _Live:
             if not answer["aggregations"]["termsAgg"]["buckets"]:
                 raise EmptyError(f"{control['label']} has nothing to choose from")
 
+    def vega(self, one: Object, outer: Object, when: Range) -> None:
+        for url in searches_of(one["attributes"]["visState"]["params"]["spec"]):
+            pattern = url["index"].removesuffix("-*")
+            self.known_fields(pattern, named_fields(url["body"]), aggregated=True)
+            answer = self.search(pattern, request.of_vega(url, [outer], when))
+            some_hits(answer)
+            full(answer["aggregations"], url["body"]["aggs"])
+
     def nothing(self, one: Object, outer: Object, when: Range) -> None:
         """
         Text asks for no data.
@@ -195,6 +203,7 @@ class _Live:
 
 _MAKERS: dict[str, Callable[[_Live, Object, Object, Range], None]] = {
     "markdown": _Live.nothing,
+    "vega": _Live.vega,
     "input_control_vis": _Live.controls,
     "search": _Live.hits,
 }

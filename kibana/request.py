@@ -209,6 +209,14 @@ def hits(one: Object, outer: Iterable[Object], when: Range, dates: list[str]) ->
     }
 
 
+def of_vega(url: Object, outer: Iterable[Object], when: Range) -> Object:
+    """
+    The request behind a Vega panel that takes the dashboard's time and filters.
+    """
+    found: Object = {**url["body"], "query": query(outer, when)}
+    return found
+
+
 def choices(control: Object, when: Range | None = None) -> Object:
     """
     The request behind a control's list.
