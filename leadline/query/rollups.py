@@ -2,8 +2,9 @@
 Which part of a question hourly usage can answer, and the plan that asks it there.
 
 Roll-ups leave a mark when a run of theirs is complete: whatever was taken in before it began is in
-`usage`. Hours that ended before the mark are answered from there, the rest from raw samples; the
-two are joined part by part, so nothing is counted twice and nothing is missed.
+`usage`. Hours that ended before the mark are answered from there, up to the first that has taken in
+something since; the rest from raw samples. The two are joined part by part, so nothing is counted
+twice and nothing is missed.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 from leadline.formats import DATASETS
-from leadline.formats.times import parse_time
+from leadline.formats.times import format_time, parse_time
 from leadline.query.measure import JOINED
 from leadline.store.contract import Store
 from leadline.store.plan import Aggregate, Condition, Function, Op, Plan
@@ -53,6 +54,9 @@ class Pieces:
 def complete_until(store: Store) -> datetime | None:
     """
     The hour before which usage is complete; None when no roll-up has ever run to its end.
+
+    History that is read in after a run is not in usage before the next one: hours from the first
+    of it on are left to raw samples until then.
     """
     where = (
         Condition("rule.name", Op.IN, (RULE,)),
@@ -63,7 +67,12 @@ def complete_until(store: Store) -> datetime | None:
     (row,) = store.ask(Plan("event", (begun,), where=where), EVERYTHING)
     if row["begun"] is None:
         return None
-    return hour_of(parse_time(str(row["begun"])) - LATE)
+    since = parse_time(str(row["begun"])) - LATE
+    until = hour_of(since)
+    new = (Condition("event.ingested", Op.AT_LEAST, (format_time(since),)),)
+    first = Aggregate("first", Function.MIN, "@timestamp")
+    (late,) = store.ask(Plan("process", (first,), where=new, end=until), EVERYTHING)
+    return until if late["first"] is None else hour_of(parse_time(str(late["first"])))
 
 
 def hour_of(moment: datetime) -> datetime:

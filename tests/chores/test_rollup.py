@@ -151,6 +151,28 @@ def test_figures_outlive_raw_samples(store: MemoryStore) -> None:
     assert before[:4] == figures(found)[:4]
 
 
+def test_history_read_in_after_a_run_is_answered_at_once() -> None:
+    """
+    A month that arrives after a roll-up has passed over it is in the very next answer, before
+    and after the run that takes it in: a mark never hides what came behind it.
+    """
+    store = MemoryStore()
+    assert rolled(store) is not None  # a first turn, on an empty store
+    later = NOW + timedelta(minutes=20)
+    history = [
+        {**document, "event.ingested": format_time(later)}
+        for document in made(200)
+        if document["dataset"] == "process"
+    ]
+    store.write(history, "create")
+    text = "core_hours_used, samples by user during all"
+    whole = figures(told(store, text, rolled=False))
+    assert whole == figures(told(store, text))
+    assert do(ROLLUP, Work(store, later + timedelta(hours=1), lambda cluster: ZONE)) is not None
+    again = ask(parse_question(text), store, EVERYTHING, later + timedelta(hours=2), zone=ZONE)
+    assert whole == figures(again)
+
+
 def test_a_turn_is_taken_once(store: MemoryStore) -> None:
     """
     Of two workers in one slot one does the chore; the next slot is free again.
