@@ -12,7 +12,6 @@ from zoneinfo import ZoneInfo
 
 from leadline.alerts.run import Alerts
 from leadline.chores.capacity import keep_capacity
-from leadline.chores.capacity import keep_capacity
 from leadline.chores.lease import done, take
 from leadline.chores.rollup import roll_up
 from leadline.store.contract import Store
@@ -48,11 +47,6 @@ def capacity(work: Work) -> tuple[int, str]:
     return written, f"{hours:,} hours of nodes' capacity, {written:,} documents"
 
 
-def capacity(work: Work) -> tuple[int, str]:
-    hours, written = keep_capacity(work.store, work.now, work.zone)
-    return written, f"{hours:,} hours of nodes' capacity, {written:,} documents"
-
-
 def compact(work: Work) -> tuple[int, str]:
     """
     Merge small files, where the store has files.
@@ -73,7 +67,6 @@ def alerts(work: Work) -> tuple[int, str]:
 
 CHORES: tuple[Chore, ...] = (
     Chore("rollup", 600, rollup),
-    Chore("capacity", 3600, capacity),
     Chore("capacity", 3600, capacity),
     Chore("compact", 3600, compact),
     Chore("alerts", 120, alerts),
