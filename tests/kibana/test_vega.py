@@ -74,8 +74,8 @@ def test_picture_is_not_blank(filled: OpenSearchStore, name: str) -> None:
     for one in bare["data"]:
         if "values" in one:
             one["values"] = []
-    # The hours of a day, and ten people with jobs.
-    assert marks(spec) >= marks(bare) + (1000 if VEGA5 else 24 if name == "week" else 10)
+    # The hours of a day, and the people with jobs.
+    assert marks(spec) >= marks(bare) + (1000 if VEGA5 else 24 if name == "week" else 8)
 
 
 def marks(spec: dict[str, Any]) -> int:
