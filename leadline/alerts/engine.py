@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 
 from leadline.alerts.ledger import Ledger
+from leadline.alerts.notifiers.contract import printable
 from leadline.alerts.rules import Rule
 from leadline.alerts.settings import RANK, AlertSettings, PersonSettings
 from leadline.alerts.watch import Look, Sighting, look
@@ -41,13 +42,15 @@ class Engine:
         """
         Look by every rule that is due; a rule that cannot look leaves its alerts as they are.
         """
-        moment, problems = now.timestamp(), []
+        moment, problems, away = now.timestamp(), [], False
         for name, rule in self.rules.items():
-            if moment < self.ledger.mark(f"rule:{name}") + rule.every:
+            due = moment >= self.ledger.mark(f"rule:{name}") + rule.every
+            if not due or (away and rule.watch != "store"):  # one wait for it is enough
                 continue
             try:
                 seen = self.see(rule, store, now)
             except (LeadlineError, OSError) as error:
+                away = True
                 problems.append(f"{name}: {str(error).splitlines()[0]}")
                 continue
             with self.ledger.change():
@@ -86,7 +89,7 @@ class Engine:
             self.ledger.do("UPDATE alerts SET ended = ? WHERE id = ?", now, opened[key])
 
     def open(self, name: str, rule: Rule, one: Sighting, now: float) -> None:
-        text = rule.text.format(
+        text = rule.text.format(  # by names that users chose
             object=one.object,
             value=one.value or 0.0,
             words=one.words,
@@ -96,7 +99,8 @@ class Engine:
         self.ledger.do(
             "INSERT INTO alerts (rule, cluster, object, severity, since, seen, value, text, user,"
             " hours, share) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            *(name, one.cluster, one.object, rule.severity, now, now, one.value, text),
+            *(name, one.cluster, one.object, rule.severity, now, now, one.value),
+            " ".join(printable(text).split()),
             *(one.user, one.hours, one.share),
         )
 

@@ -15,6 +15,7 @@ from leadline.alerts.notifiers import build_notifier
 from leadline.alerts.outbox import Outbox
 from leadline.alerts.rules import Rule, read_rules
 from leadline.alerts.settings import AlertSettings, NotifierSettings, PersonSettings
+from leadline.errors import LeadlineError
 from leadline.store.contract import Store
 
 
@@ -34,7 +35,7 @@ class Alerts:
 
     def run(self, store: Store, now: datetime) -> tuple[int, str]:
         """
-        How many messages were taken, and in words what was done.
+        How much was done, and in words.
         """
         if not self.settings.enabled:
             return 0, "switched off"
@@ -50,14 +51,18 @@ class Alerts:
     def _turn(self, ledger: Ledger, store: Store, now: datetime) -> tuple[int, str]:
         engine = Engine(ledger, self.rules(), self.settings, self.people)
         problems = engine.evaluate(store, now)
-        engine.record(store, now)
+        try:
+            engine.record(store, now)
+        except (LeadlineError, OSError) as error:  # that it is away has to be said all the more
+            problems.append(f"events: {str(error).splitlines()[0]}")
         box = self.outbox(ledger)
         made = box.gather(now)
         sent, troubles = box.deliver(now)
         open_now = len(ledger.open_alerts())
         dry = "" if self.settings.send else " (a dry run: alerts.send is no)"
         said = "".join(f"; {problem}" for problem in [*problems, *troubles])
-        return sent, f"{open_now} open, {made} messages made, {sent} sent{dry}{said}"
+        count = made + sent + len(problems) + len(troubles)
+        return count, f"{open_now} open, {made} messages made, {sent} sent{dry}{said}"
 
     def outbox(self, ledger: Ledger) -> Outbox:
         return Outbox(

@@ -117,7 +117,7 @@ def list_(context: Context, messages: bool, rules: bool, form: str) -> None:
 @with_context
 def run(context: Context) -> None:
     """
-    Look by every rule now and hand over what waits; `leadline chores` does it every two minutes.
+    Look by every rule now and hand over what waits; `leadline chores` does it every minute.
 
     \b
     Example:

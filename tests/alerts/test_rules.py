@@ -15,7 +15,8 @@ from leadline.alerts.watch import Look, look
 from leadline.errors import SettingsError, StoreError
 from leadline.formats import Document
 from leadline.formats.times import format_time
-from leadline.store.contract import Health
+from leadline.store import open_store
+from leadline.store.contract import Health, Store
 from leadline.store.memory import MemoryStore
 from tests.alerts.conftest import NOON
 
@@ -144,7 +145,10 @@ CASES: dict[str, tuple[list[Document], list[Document]]] = {
 
 
 def seen(name: str, documents: Sequence[Document]) -> Look:
-    store = MemoryStore()
+    return looked(MemoryStore(), name, documents)
+
+
+def looked(store: Store, name: str, documents: Sequence[Document]) -> Look:
     outcome = store.write(documents, "replace")
     assert [] == outcome.rejected
     return look(RULES[name], store, NOON)
@@ -167,6 +171,18 @@ def test_shipped_rule_fires_and_does_not(name: str) -> None:
     assert "fox" == one.cluster
     assert one.object.startswith(("c1", "fox/7"))
     assert [] == [one for one in seen(name, good).sightings if one.on]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_shipped_rule_sees_the_same_in_the_lake(tmp_path: Path, name: str) -> None:
+    """
+    What the naive store shows it.
+    """
+    for number, documents in enumerate(CASES[name]):
+        store = open_store(f"lake:{tmp_path / str(number)}")
+        expected = sorted(map(repr, seen(name, documents).sightings))
+        assert expected == sorted(map(repr, looked(store, name, documents).sightings))
+        store.close()
 
 
 class Ailing(MemoryStore):
