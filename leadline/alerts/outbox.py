@@ -109,6 +109,23 @@ class Outbox:
         oldest = min(row["at"] for row in rows)
         return now >= last + pause and now >= oldest + self.settings.settle
 
+    def post(self, once: str, to: str, subject: str, text: str, now: datetime) -> bool:
+        """
+        A report or digest of somebody else's making for a person; False: ONCE was posted before.
+        """
+        number = uuid.uuid5(uuid.NAMESPACE_OID, f"{to} {once}").hex
+        with self.ledger.change():
+            if self.ledger.mark(f"post:{number}"):
+                return False
+            self.ledger.set_mark(f"post:{number}", now.timestamp())
+            self.ledger.do(
+                "INSERT INTO outbox (id, recipient, subject, body, severity, made, state)"
+                " VALUES (?, ?, ?, ?, 'info', ?, ?)",
+                *(number, to, subject, text, now.timestamp()),
+                "waiting" if self.settings.send else "dry",
+            )
+        return True
+
     def deliver(self, now: datetime) -> tuple[int, list[str]]:
         """
         Try every message that waits, each recipient's in order; how many were taken, and troubles.

@@ -185,6 +185,26 @@ def test_shipped_rule_sees_the_same_in_the_lake(tmp_path: Path, name: str) -> No
         store.close()
 
 
+@pytest.mark.opensearch
+def test_opensearch_shows_the_rules_the_same(opensearch_store: Store) -> None:
+    """
+    All cases side by side, each a cluster of its own.
+    """
+    told = [
+        {**document, "cluster": f"{name}-{number}"}
+        for name, cases in CASES.items()
+        for number, documents in enumerate(cases)
+        for document in documents
+    ]
+    naive = MemoryStore()
+    for store in (naive, opensearch_store):
+        assert [] == store.write(told, "replace").rejected
+    for name, rule in RULES.items():
+        if rule.watch != "store":
+            expected = sorted(map(repr, look(rule, naive, NOON).sightings))
+            assert expected == sorted(map(repr, look(rule, opensearch_store, NOON).sightings)), name
+
+
 class Ailing(MemoryStore):
     """
     A store that says what is wrong with it, or cannot even do that.

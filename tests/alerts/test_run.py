@@ -109,3 +109,18 @@ def test_switched_off_does_nothing(tmp_path: Path, send: bool) -> None:
     off = Alerts(AlertSettings(enabled=False, send=send), {}, NotifierSettings(), tmp_path / "x")
     assert (0, "switched off") == off.run(Away(), NOON)
     assert not (tmp_path / "x").exists()
+
+
+def test_report_is_posted_once_per_schedule(tmp_path: Path) -> None:
+    """
+    By the same way as alerts; the next month's is another.
+    """
+    site, ledger = alerts(tmp_path), Ledger(tmp_path / "state")
+    box = site.outbox(ledger)
+    assert box.post("monthly 2026-10", "admins", "October", "text", NOON)
+    assert not box.post("monthly 2026-10", "admins", "October", "text", NOON)
+    assert box.post("monthly 2026-11", "admins", "November", "text", NOON)
+    assert (2, []) == box.deliver(NOON)
+    subjects = [orjson.loads(x)["subject"] for x in (tmp_path / "told").read_bytes().splitlines()]
+    assert ["October", "November"] == subjects
+    ledger.close()
