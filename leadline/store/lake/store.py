@@ -26,7 +26,7 @@ from leadline.store.lake.search import compile_search
 from leadline.store.lake.sql import Query, compile_plan
 from leadline.store.lake.table import Table
 from leadline.store.lake.upkeep import merge_all, merge_small, months_before, vacuum
-from leadline.store.lake.write import Counts, read, write_lines, write_rows
+from leadline.store.lake.write import Counts, padded, write_lines, write_rows
 from leadline.store.plan import Condition, Plan, Row
 from leadline.store.scope import Scope
 from leadline.store.words import parse
@@ -249,7 +249,7 @@ class LakeStore:
             for file in table.files()
             if (start is None or file.last >= start) and (end is None or file.first < end)
         ]
-        return read(paths) if paths else empty_rows(dataset)
+        return padded(table, paths) if paths else empty_rows(dataset)
 
     def _all(
         self,

@@ -19,7 +19,7 @@ import duckdb
 
 from leadline.store.lake.folder import locked
 from leadline.store.lake.table import File, Table
-from leadline.store.lake.write import copy_out, month_end, read
+from leadline.store.lake.write import copy_out, month_end, padded
 
 MERGED_AT = 8  # so many files of one size class become one
 LARGEST = 4_000_000  # rows of a merged file
@@ -84,7 +84,9 @@ def _merge(con: duckdb.DuckDBPyConnection, table: Table, groups: Iterable[list[F
             paths = [table.path(file) for file in files]
             large = sum(file.rows for file in files) > INLINE
             level = KEPT_LEVEL if large else 1
-            written = copy_out(con, table, f"SELECT * FROM {read(paths)}", files[0].month, level)
+            written = copy_out(
+                con, table, f"SELECT * FROM {padded(table, paths)}", files[0].month, level
+            )
             with table.locked():
                 if set(paths) <= {table.path(file) for file in table.files()}:
                     table.commit([written], files)

@@ -19,7 +19,7 @@ import duckdb
 
 from leadline.store.contract import Mode
 from leadline.store.lake.folder import sync
-from leadline.store.lake.schema import PARTITION, json_rows, literal, quote
+from leadline.store.lake.schema import PARTITION, empty_rows, json_rows, literal, quote
 from leadline.store.lake.table import File, Table, Written
 
 LIVE_LEVEL = 1  # zstd: new rows are written once more when files are merged
@@ -117,6 +117,13 @@ def read(paths: Iterable[str], extra: str = "") -> str:
     """
     listed = ", ".join(literal(path) for path in paths)
     return f"read_parquet([{listed}], union_by_name = true, hive_partitioning = true{extra})"
+
+
+def padded(table: Table, paths: Iterable[str]) -> str:
+    """
+    A FROM clause over Parquet files with every column of the dataset: what no file has is NULL.
+    """
+    return f"({empty_rows(table.dataset.name)} UNION ALL BY NAME SELECT * FROM {read(paths)})"
 
 
 def copy_out(
@@ -265,7 +272,8 @@ def _swap(
         paths = [table.path(file) for file in old if file.month == month]
         if paths:
             select += (
-                f" UNION ALL BY NAME SELECT b.* EXCLUDE ({PARTITION}) FROM {read(paths)} AS b"
+                f" UNION ALL BY NAME SELECT b.* EXCLUDE ({PARTITION})"
+                f" FROM {padded(table, paths)} AS b"
                 f" ANTI JOIN fresh AS s ON {_same_key(table)}"
             )
         written.append(copy_out(con, table, select, month, LIVE_LEVEL))

@@ -19,7 +19,7 @@ from leadline.formats.field import keyword
 from leadline.store import open_store
 from leadline.store.lake import LakeStore, folder, schema, upkeep, write
 from leadline.store.lake.table import Table
-from leadline.store.plan import Aggregate, Function, Plan
+from leadline.store.plan import Aggregate, Function, Group, Plan
 from leadline.store.scope import EVERYTHING
 from tests.store.documents import job, process
 
@@ -188,6 +188,33 @@ def test_a_newer_version_adds_its_columns(lake: LakeStore, monkeypatch: pytest.M
         schema.empty_rows.cache_clear()
 
     assert count(lake) == 2
+
+
+def test_months_of_before_a_column_are_asked_and_merged(
+    lake: LakeStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """
+    Where no file has the column yet, it is absent: for questions, for replacing, for merging.
+    """
+    dataset = DATASETS["job"]
+    newer = replace(dataset, fields=(*dataset.fields, keyword("job.mood", "New")))
+    lake.write([job(1)], "replace")
+    lake.write([job(2)], "replace")
+    monkeypatch.setitem(DATASETS, "job", newer)
+    schema.fields_of.cache_clear()
+    schema.empty_rows.cache_clear()
+    try:
+        store = LakeStore(lake.folder)
+        by_mood = Plan("job", (Aggregate("n", Function.COUNT),), (Group("job.mood"),))
+        assert store.ask(by_mood, EVERYTHING) == [{"job.mood": None, "n": 2}]
+        assert store.compact() == 2
+        assert store.write([job(1, 2)], "replace").accepted == 1
+        assert store.ask(by_mood, EVERYTHING) == [{"job.mood": None, "n": 2}]
+        store.close()
+    finally:
+        monkeypatch.undo()
+        schema.fields_of.cache_clear()
+        schema.empty_rows.cache_clear()
 
 
 def test_a_merge_gives_way_to_a_correction(
