@@ -47,6 +47,25 @@ def as_imported(one: dict[str, Any]) -> dict[str, Any]:
     return {**one, "attributes": attributes}
 
 
+def shipped(file: Path = BUILT) -> list[dict[str, Any]]:
+    """
+    The objects read back from the built file, which a wheel carries without their sources.
+    """
+    lines = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    found = [one for one in lines if "type" in one]
+    for one in found:
+        attributes = one["attributes"]
+        for name in STRINGS:
+            if name in attributes:
+                attributes[name] = json.loads(attributes[name])
+        if (meta := attributes.get("kibanaSavedObjectMeta")) is not None:
+            meta["searchSourceJSON"] = json.loads(meta["searchSourceJSON"])
+        params = attributes.get("visState", {}).get("params", {})
+        if "spec" in params:
+            params["spec"] = json.loads(params["spec"])
+    return found
+
+
 def compact(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 

@@ -73,8 +73,9 @@ def asked() -> Object:
     """
     One point per user: core hours allocated and core hours used, and the line where both are one.
     """
-    scale = {"type": "symlog"}
-    axis = {"format": "~s", "tickCount": 5}
+    scale = {"type": "symlog"}  # who used nothing is shown as well
+    marks = [0, *(10**power for power in range(9))]
+    axis = {"labelExpr": "format(datum.value, '~s')", "values": marks}
     x = {"field": "asked", "type": "quantitative", "scale": scale, "axis": axis}
     y = {"field": "used", "type": "quantitative", "scale": scale, "axis": axis}
     points = {

@@ -80,7 +80,7 @@ def check_objects(context: Context) -> None:
     """
     Every panel's search on the store, as the products would make it now.
     """
-    from kibana.build import objects
+    from kibana.build import shipped
     from kibana.live import check
     from leadline.store.opensearch.store import OpenSearchStore
 
@@ -97,7 +97,7 @@ def check_objects(context: Context) -> None:
         answer = client.request(method, path, body)
         return answer.status, answer.body if answer.status else answer.reason
 
-    report = check(objects(), engine, datetime.now(UTC), store.prefix)
+    report = check(shipped(), engine, datetime.now(UTC), store.prefix)
     for kind, lines in (("broken", report.broken), ("empty", report.empty)):
         for line in lines:
             click.echo(f"{kind}  {line}")

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from kibana.build import BUILT, built, objects
+from kibana.build import BUILT, built, objects, shipped
 from kibana.check import problems
 
 Objects = list[dict[str, Any]]
@@ -20,6 +20,13 @@ def test_built_file_is_the_committed_one() -> None:
     `python -m kibana.build` would change nothing.
     """
     assert BUILT.read_text(encoding="utf-8") == built()
+
+
+def test_built_file_reads_back_as_the_sources() -> None:
+    """
+    An installation without the sources checks the same objects.
+    """
+    assert objects() == shipped()
 
 
 def test_every_object_keeps_the_rules() -> None:
