@@ -42,6 +42,7 @@ class Inbox:
 
     def __init__(self) -> None:
         self.mails: list[Mail] = []
+        self.goodbye = "221 bye"
 
     async def handle_RCPT(self, server: Any, session: Any, envelope: Any, to: str, _: Any) -> str:  # noqa: N802 - aiosmtpd's name
         if to.startswith("nobody"):
@@ -56,6 +57,9 @@ class Inbox:
 
         self.mails.append(message_from_bytes(envelope.content, policy=policy.default))
         return "250 taken"
+
+    async def handle_QUIT(self, server: Any, session: Any, envelope: Any) -> str:  # noqa: N802 - aiosmtpd's name
+        return self.goodbye
 
 
 @pytest.fixture
@@ -86,6 +90,16 @@ def test_mail_arrives_at_a_real_server(mail: tuple[Inbox, int]) -> None:
     assert (MESSAGE.subject, "night@uni.no") == (got["Subject"], got["To"])
     assert ("<0123abcd@leadline>", "auto-generated") == (got["Message-ID"], got["Auto-Submitted"])
     assert "c1 / is full: ø" in got.get_content()  # type: ignore[attr-defined]
+
+
+def test_mail_once_taken_is_not_sent_again(mail: tuple[Inbox, int]) -> None:
+    """
+    Whatever the server says to the goodbye.
+    """
+    inbox, port = mail
+    inbox.goodbye = "421 too busy to say goodbye"
+    build_notifier("smtp", smtp(port)).send(MESSAGE, "night@uni.no")
+    assert 1 == len(inbox.mails)
 
 
 def test_mail_headers_cannot_be_injected(mail: tuple[Inbox, int]) -> None:
@@ -285,4 +299,22 @@ def test_message_waits_while_the_server_is_down(mail: tuple[Inbox, int], tmp_pat
     states = ledger.rows("SELECT state, error FROM outbox ORDER BY id")
     assert ["sent", "sent", "refused"] == [row["state"] for row in states]
     assert "550" in states[2]["error"]
+    ledger.close()
+
+
+def test_message_of_unknown_fate_goes_out_again_under_its_id(
+    mail: tuple[Inbox, int], tmp_path: Path
+) -> None:
+    """
+    Killed between the server's yes and our note of it: rather again, and to be known, than never.
+    """
+    inbox, port = mail
+    ledger = Ledger(tmp_path)
+    values = ("77", "admins", "message", "text", "info", 1, "sending", 1)
+    columns = "id, recipient, subject, body, severity, made, state, attempts"
+    ledger.do(f"INSERT INTO outbox ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", *values)
+    people = {"admins": PersonSettings(address="night@uni.no")}
+    box = Outbox(ledger, AlertSettings(), people, lambda n: build_notifier(n, smtp(port)))
+    assert 1 == box.deliver(NOON)[0]
+    assert ["<77@leadline>"] == [got["Message-ID"] for got in inbox.mails]
     ledger.close()

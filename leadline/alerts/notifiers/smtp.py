@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import smtplib
 import ssl
+from contextlib import suppress
 from email.message import EmailMessage
 from email.utils import formatdate
 
@@ -21,8 +22,13 @@ class Smtp:
     def send(self, message: Message, address: str) -> None:
         mail = self.compose(message, address)
         try:
-            with self.connect() as server:
+            server = self.connect()
+            try:
                 server.send_message(mail, self.settings.sender, [address])
+            finally:
+                # The mail is taken, or it is not: no goodbye changes that.
+                with suppress(smtplib.SMTPException, OSError):
+                    server.quit()
         except smtplib.SMTPRecipientsRefused as error:
             ((code, text),) = error.recipients.values()
             raise _judged(code, text) from error
