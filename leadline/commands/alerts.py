@@ -220,3 +220,20 @@ def opt_out(context: Context, user: str, undo: bool) -> None:
     ledger.set_mark(f"opt-out:{user}", 0.0 if undo else FOREVER)
     ledger.close()
     click.echo(f"{user}: {'is written to again' if undo else 'is not written to any more'}")
+
+
+@alerts.command()
+@with_context
+def retry(context: Context) -> None:
+    """
+    Try messages that were refused, or wait, at the next turn: an address was put right.
+
+    \b
+    Example:
+        leadline alerts retry
+    """
+    ledger = Ledger(alerts_of(context).folder)
+    text = "UPDATE outbox SET state = 'waiting', next = 0 WHERE state IN ('refused', 'waiting')"
+    count = ledger.do(text)
+    ledger.close()
+    click.echo(f"{count} messages are tried at the next turn")

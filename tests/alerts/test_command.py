@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from leadline.alerts.ledger import Ledger
 from leadline.alerts.rules import read_rules
 from leadline.alerts.settings import AlertSettings
 from leadline.commands import cli
@@ -101,3 +102,18 @@ def test_every_rule_is_on_the_page(name: str) -> None:
     What watches has a name people can look up.
     """
     assert f"`{name}`" in PAGE
+
+
+def test_refused_message_is_tried_again_when_asked(site: Site) -> None:
+    """
+    After its address was put right; `list --messages` ends with 3 until then.
+    """
+    ledger = Ledger(site.folder / "state" / "alerts")
+    values = ("77", "admins", "message", "text", "info", 1, "refused")
+    columns = "id, recipient, subject, body, severity, made, state"
+    ledger.do(f"INSERT INTO outbox ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?)", *values)
+    ledger.close()
+    assert 3 == site("list", "--messages").exit_code
+    assert "1 messages are tried at the next turn\n" == site("retry").output
+    assert "1 sent" in site("run").output
+    assert 0 == site("list", "--messages").exit_code
