@@ -4,8 +4,13 @@ What a reader is told: whose records these are, and which of them are wanted.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from zoneinfo import ZoneInfo
+
+from enrich.chain import Chain, build_chain
+from enrich.rules import read_rules
+from enrich.step import Context
 
 EARLIEST = 631152000  # 1990
 LATEST = 4102444800  # 2100
@@ -18,3 +23,9 @@ class Options:
     since: int = 0  # runs that ended from here on, seconds since 1970
     until: int = LATEST
     whole: bool = True  # a last line without its end is a record, too
+    chain: Callable[[], Chain] | None = None  # what samples pass, as configured
+
+    def build_chain(self) -> Chain:
+        if self.chain is not None:
+            return self.chain()
+        return build_chain(Context(rules=read_rules(), cluster=self.cluster or None))

@@ -11,7 +11,7 @@ import duckdb
 
 from leadline.errors import StoreError
 from leadline.formats import Document
-from leadline.store.contract import Outcome, Store
+from leadline.store.contract import Mode, Outcome, Store
 from leadline.store.lake import LakeStore
 from leadline.store.lake.rows import documents
 
@@ -27,7 +27,7 @@ class Written:
 
 
 class Sink(Protocol):
-    def put(self, documents: list[Document]) -> Outcome: ...
+    def put(self, documents: list[Document], mode: Mode = "replace") -> Outcome: ...
 
     def connection(self) -> duckdb.DuckDBPyConnection: ...
 
@@ -38,8 +38,8 @@ class LakeSink:
     def __init__(self, store: LakeStore) -> None:
         self.store = store
 
-    def put(self, documents: list[Document]) -> Outcome:
-        return self.store.write(documents, "replace")
+    def put(self, documents: list[Document], mode: Mode = "replace") -> Outcome:
+        return self.store.write(documents, mode)
 
     def connection(self) -> duckdb.DuckDBPyConnection:
         con = self.store.connection()
@@ -59,8 +59,8 @@ class StoreSink:
     def __init__(self, store: Store) -> None:
         self.store = store
 
-    def put(self, documents: list[Document]) -> Outcome:
-        return self.store.write(documents, "replace")
+    def put(self, documents: list[Document], mode: Mode = "replace") -> Outcome:
+        return self.store.write(documents, mode)
 
     def connection(self) -> duckdb.DuckDBPyConnection:
         con = duckdb.connect()
@@ -84,7 +84,7 @@ class DrySink:
     Counts what would be written.
     """
 
-    def put(self, documents: list[Document]) -> Outcome:
+    def put(self, documents: list[Document], mode: Mode = "replace") -> Outcome:
         return Outcome(accepted=len(documents))
 
     def connection(self) -> duckdb.DuckDBPyConnection:

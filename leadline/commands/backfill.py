@@ -7,8 +7,10 @@ import sys
 import tempfile
 import time
 from contextlib import ExitStack
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 import click
@@ -17,6 +19,9 @@ from leadline.commands.context import Context, with_context
 from leadline.errors import FormatError, SettingsError
 from leadline.formats.times import parse_time
 from leadline.settings.zones import cluster_zone
+
+if TYPE_CHECKING:
+    from enrich.chain import Chain
 
 
 @click.command()
@@ -69,15 +74,16 @@ def backfill(
             f"backfill needs {error.name}: pip install 'leadline[server]'"
         ) from None
     name = cluster or context.cluster
-    if not name:
+    if not name and format_name != "ndjson":  # our own documents say it themselves
         raise click.UsageError("--cluster NAME is needed: the records do not say whose they are")
     zone = _zone(timezone) if timezone else cluster_zone(context.clusters, name)
     options = Options(
-        cluster=_canonical(context, name),
+        cluster=_canonical(context, name) if name else "",
         zone=zone,
         since=_moment(since, zone) if since else 0,
         until=_moment(until, zone) if until else LATEST,
         whole=not follow,
+        chain=lambda: _chain(context, name),
     )
     run = Run(context, format_name, options, dry_run=dry_run, whole=whole, rejects=rejects)
     with run:
@@ -217,6 +223,18 @@ class Progress:
             left = max(self.size - position, 0) / 1e6 / max(rate, 0.001)
             text = f"{text}, {position * 100 // self.size} %, {left:,.0f} s left"
         click.echo(f"\r{text}\x1b[K", err=True, nl=position >= self.size)
+
+
+def _chain(context: Context, cluster: str | None) -> Chain:
+    """
+    The steps `leadline enrich` runs, with the cluster that was named.
+    """
+    from enrich.chain import build_chain
+    from enrich.settings import EnrichSettings
+    from leadline.commands.enrich import step_context
+
+    steps = replace(step_context(context), cluster=cluster)
+    return build_chain(steps, context.settings.get("enrich", EnrichSettings))
 
 
 def _canonical(context: Context, name: str) -> str:

@@ -1,0 +1,66 @@
+"""
+Documents a reader made, through the chain into the store: what came by file is enriched as what
+came by wire.
+"""
+
+from __future__ import annotations
+
+from enrich.backfill.options import Options
+from enrich.backfill.sink import BATCH, Sink
+from enrich.backfill.tally import Rejects, Tally
+from enrich.delivery import by_mode
+from leadline.errors import FormatError, StoreError
+from leadline.formats import Document
+from leadline.formats.times import epoch_seconds
+from leadline.formats.validate import check
+
+
+class Chained:
+    """
+    `add` counts each document once; `flush` comes before a place in a file is remembered.
+    """
+
+    def __init__(self, sink: Sink, options: Options, rejects: Rejects) -> None:
+        self.sink = sink
+        self.options = options
+        self.rejects = rejects
+        self.tally = Tally()
+        self._chain = options.build_chain()
+        self._waiting: list[Document] = []
+
+    def add(self, name: str, line: int, raw: bytes, document: Document) -> None:
+        """
+        DOCUMENT, which stood in LINE of the file NAME.
+        """
+        try:
+            checked = check({n: v for n, v in document.items() if v is not None})
+            done = self._chain.one(checked)
+        except (FormatError, ValueError, OverflowError) as error:
+            self.refuse(name, line, raw, str(error))
+            return
+        self.tally.read += 1
+        if not self.options.since <= epoch_seconds(str(done["@timestamp"])) < self.options.until:
+            self.tally.outside += 1
+            return
+        self._waiting.append(done)
+        if len(self._waiting) >= BATCH:
+            self.flush()
+
+    def refuse(self, name: str, line: int, raw: bytes, reason: str) -> None:
+        self.tally.read += 1
+        self._reject(name, line, raw, reason)
+
+    def flush(self) -> None:
+        waiting, self._waiting = self._waiting, []
+        for mode, documents in by_mode(waiting):
+            outcome = self.sink.put(documents, mode)
+            if outcome.kept:
+                raise StoreError(f"the store took only part: {outcome.reason}; run it again")
+            self.tally.inserted += outcome.accepted
+            self.tally.unchanged += outcome.duplicate
+            for document, reason in outcome.rejected:
+                self._reject(str(document.get("@timestamp")), 0, b"", reason)
+
+    def _reject(self, name: str, line: int, raw: bytes, reason: str) -> None:
+        self.tally.rejected[reason] += 1
+        self.rejects.add(name, line, raw, reason)
