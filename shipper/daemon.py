@@ -9,8 +9,8 @@ from __future__ import annotations
 import os
 import signal
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -37,6 +37,8 @@ from shipper.status import (
 )
 from shipper.ticks import Bell, Ticks
 
+CHUNK = 500  # documents that are held at a time: all of a large node would double our memory
+
 Tell = Callable[[str], None]
 
 
@@ -50,7 +52,11 @@ class Looker(Protocol):
     @property
     def tally(self) -> Tally: ...
 
-    def take(self) -> list[Document]: ...
+    def stream(self) -> Iterator[Document]:
+        """
+        The documents of one look; the whole node's own is the last.
+        """
+        ...
 
     def close(self) -> None: ...
 
@@ -66,6 +72,27 @@ class Post:
     host: str
     state: Path  # counters and status
     spool: Path  # where documents wait, unless the settings say otherwise
+
+
+@dataclass
+class Look:
+    """
+    One tick under way.
+    """
+
+    grown: Totals
+    waiting: Waiting
+    now: float
+    problems: list[str] = field(default_factory=list)
+    lost: int = 0  # documents the spool could not take …
+    lost_at: list[str] = field(default_factory=list)  # … and why, for each chunk
+
+    def said(self) -> list[str]:
+        """
+        What went wrong; a full disk once, however many chunks it cost.
+        """
+        more = f" ({self.lost} documents in all)" if len(self.lost_at) > 1 else ""
+        return self.problems + [f"{first}{more}" for first in self.lost_at[:1]]
 
 
 class Shipper:
@@ -113,35 +140,53 @@ class Shipper:
         """
         begun = time.monotonic()
         totals, waiting = self._measure()
-        problems: list[str] = []
+        look = Look(growth(totals, self._reported), waiting, self._clock())
+        chunk: list[Document] = []
         try:
-            documents = self.looker.take()
+            for document in self.looker.stream():
+                if len(chunk) == CHUNK:
+                    self._put(chunk, look)
+                    chunk = []
+                chunk.append(document)
         except Exception as error:  # the loop's one broad except: a node must go on being seen
             self._failures += 1
-            documents = []
-            problems.append(f"snapshot failed: {type(error).__name__}: {error}")
+            look.problems.append(f"snapshot failed: {type(error).__name__}: {error}")
+        self._put_last(chunk, look, totals)
+        self.sender.wake()
+        self._settle("; ".join(look.said()))
+        self.write_status(time.monotonic() - begun)
+
+    def _put(self, documents: list[Document], look: Look) -> bool:
+        """
+        Into the spool; what it cannot take is counted and told.
+        """
         told_before = self._quiet.told
-        now = self._clock()
-        grown = growth(totals, self._reported)
-        documents = with_counters(self._quiet(documents, now), grown, waiting)
-        losses = notices(documents, growth(totals, self._confessed), self.post.host, now)
-        losses = self._quiet(losses, now)
-        lines, unwritable = encode(documents + losses)
+        lines, unwritable = encode(self._quiet(documents, look.now))
         self._not_accepted += unwritable
         try:
             self.spool.append(lines)
+        except SpoolError as error:
+            self._not_accepted += len(lines)
+            self._quiet.told = told_before
+            look.lost += len(lines)
+            look.lost_at.append(str(error))
+            return False
+        return True
+
+    def _put_last(self, documents: list[Document], look: Look, totals: Totals) -> None:
+        """
+        With the node's document goes what the shipper has to say about itself.
+        """
+        documents = with_counters(documents, look.grown, look.waiting)
+        untold = growth(totals, self._confessed)
+        losses = notices(documents, untold, self.post.host, look.now)
+        losses = [loss for loss in losses if self._quiet.is_new(loss, look.now)]
+        if self._put(documents + losses, look):
             self._reported = totals
             said = {str(loss["event.reason"]) for loss in losses}
             self._confessed = replace(
                 self._confessed, **{name: getattr(totals, name) for name in said}
             )
-        except SpoolError as error:
-            self._not_accepted += len(lines)
-            self._quiet.told = told_before
-            problems.append(str(error))
-        self.sender.wake()
-        self._settle("; ".join(problems))
-        self.write_status(time.monotonic() - begun)
 
     def write_status(self, seconds: float = 0.0) -> None:
         totals, waiting = self._measure()

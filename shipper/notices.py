@@ -88,12 +88,22 @@ class Quiet:
         kept: list[Document] = []
         for document in documents:
             if is_notice(document):
-                what = NUMBERS.sub("", f"{document.get('rule.name')}: {document['event.reason']}")
-                if what in self.told:
+                if not self.is_new(document, now):
                     continue
-                self.told[what] = now
+                self.told[mark(document)] = now
             kept.append(document)
         return kept
+
+    def is_new(self, document: Document, now: float) -> bool:
+        """
+        Whether it was not said within the hour; nothing is remembered.
+        """
+        when = self.told.get(mark(document))
+        return when is None or not 0 <= now - when < REPEAT
+
+
+def mark(notice: Document) -> str:
+    return NUMBERS.sub("", f"{notice.get('rule.name')}: {notice['event.reason']}")
 
 
 def is_notice(document: Document) -> bool:

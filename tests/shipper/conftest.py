@@ -4,6 +4,7 @@ A fake machine, and snapshots of it.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -53,3 +54,10 @@ def of(documents: list[Document], dataset: str) -> list[Document]:
     for document in passed:
         assert "labels" not in document, document["labels"]
     return passed
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    until = time.monotonic() + 20
+    while not condition():
+        assert time.monotonic() < until, "did not happen within 20 s"
+        time.sleep(0.01)
