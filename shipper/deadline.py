@@ -26,6 +26,8 @@ class Deadline:
         self._thread: threading.Thread | None = None
         self._since: float | None = None
         self.is_stuck = False
+        self._tick: Tick | None = None
+        self._late_answer: tuple[Tick, Answer] | None = None
 
     def start(self, tick: Tick) -> None:
         """
@@ -36,21 +38,27 @@ class Deadline:
         if self._thread is None:
             self._thread = threading.Thread(target=self._work, name=self.name, daemon=True)
             self._thread.start()
-        self._since = tick.uptime
+        self._since, self._tick = tick.uptime, tick
         self._ticks.put(tick)
 
     def finish(self, seconds: float) -> Answer:
         """
-        What it made within SECONDS, and what went wrong. A late answer is thrown away: its
-        documents would carry the wrong time.
+        What it made within SECONDS, and what went wrong. A late answer waits for `late`.
         """
         if self.is_stuck:
-            return [], self._late()
+            return [], self._cut_off()
         try:
             return self._answers.get(timeout=max(0.01, seconds))
         except Empty:
             self.is_stuck = True
-            return [], self._late()
+            return [], self._cut_off()
+
+    def late(self) -> tuple[Tick, Answer] | None:
+        """
+        What it answered after it was cut off, and to which tick; once.
+        """
+        found, self._late_answer = self._late_answer, None
+        return found
 
     def close(self) -> None:
         self._ticks.put(None)
@@ -60,15 +68,18 @@ class Deadline:
                 self._thread.join(1.0)
             close()
 
-    def _late(self) -> str:
+    def _cut_off(self) -> str:
         since = self._system.uptime() - (self._since or 0.0)
         return f"did not answer within its deadline; it hangs since {since:.0f} s"
 
     def _came_back(self) -> bool:
         try:
-            self._answers.get_nowait()
+            made, failure = self._answers.get_nowait()
         except Empty:
             return False
+        assert self._tick is not None
+        # In words now: its thread rests, and the next tick changes what they are made from.
+        self._late_answer = self._tick, (list(made), failure)
         self.is_stuck = False
         return True
 

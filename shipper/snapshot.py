@@ -99,6 +99,7 @@ class Snapshots:
         self._counters.turn()
         for deadline in self._collectors.values():
             deadline.start(tick)
+        yield from self._late()
         until = self._system.uptime() + self._settings.deadline
         answers = {
             name: deadline.finish(until - self._system.uptime())
@@ -108,30 +109,57 @@ class Snapshots:
         self._looked_at = tick.uptime
         self._save(tick, answers)
         common = self._common(tick)
-        # What names its own time speaks of something else than this node.
-        sender = {name: common[name] for name in SENDER if name in common}
         self._give_cards(answers)
         node: Document = {"dataset": "node"}
         for name, (made, failure) in answers.items():
             for document in made:
-                if document["dataset"] == "node" and "job.local_id" not in document:
+                if is_part(document):
                     node.update(document)
-                    continue
-                if "@timestamp" in document:
-                    document.update(sender)
                 else:
-                    document.update(common)
-                if document["dataset"] == "event":
-                    document["@timestamp"] = common["sample.time"]
-                self.documents += 1
-                yield document
+                    yield self._complete(document, common)
             if failure is not None:
-                self.failures += 1
-                self.documents += 1
-                told = notice(tick.host, name, failure)
-                yield {**told, **common, "@timestamp": common["sample.time"]}
+                yield self._failed(name, failure, common)
         self.documents += 1
         yield {**node, **own_cost, **common}
+
+    def _late(self) -> Iterator[Document]:
+        """
+        What collectors answered after they were cut off, with the time it was measured at: their
+        deltas were taken. The node's document of then is gone, so what its parts lost is told.
+        """
+        for name, deadline in self._collectors.items():
+            if (answer := deadline.late()) is None:
+                continue
+            tick, (made, failure) = answer
+            common = self._common(tick)
+            lost: set[str] = set()
+            for document in made:
+                if is_part(document):
+                    lost.update(document)
+                else:
+                    yield self._complete(document, common)
+            if lost:
+                names = ", ".join(sorted(lost - {"dataset"}))
+                failure = f"answered late; the node's document lacks {names}"
+            if failure is not None:
+                yield self._failed(name, failure, common)
+
+    def _complete(self, document: Document, common: Document) -> Document:
+        self.documents += 1
+        if "@timestamp" in document:
+            # What names its own time speaks of something else than this node.
+            document.update({name: common[name] for name in SENDER if name in common})
+        else:
+            document.update(common)
+        if document["dataset"] == "event":
+            document["@timestamp"] = common["sample.time"]
+        return document
+
+    def _failed(self, name: str, failure: str, common: Document) -> Document:
+        self.failures += 1
+        self.documents += 1
+        told = notice(str(common["host.name"]), name, failure)
+        return {**told, **common, "@timestamp": common["sample.time"]}
 
     def _give_cards(self, answers: dict[str, Answer]) -> None:
         """
@@ -205,6 +233,13 @@ class Snapshots:
         except OSError as error:
             # Told and counted: the sample itself must go out.
             answers["state"] = [], f"cannot keep counters: {error.strerror}: {error.filename}"
+
+
+def is_part(document: Document) -> bool:
+    """
+    Of the node's own document, which several collectors make together.
+    """
+    return document["dataset"] == "node" and "job.local_id" not in document
 
 
 def notice(host: str, collector: str, reason: str) -> Document:

@@ -54,6 +54,7 @@ class ProcessCollector:
     def __call__(self, tick: Tick) -> Iterable[Document]:
         self._users.turn()
         self._identity.turn(tick)
+        self.attach([])  # the last tick's shares of cards belong to it alone
         processes = self.table.scan(tick.uptime)
         self._strays.mark(processes, tick, self._identity.saw_scheduler)
         wanted = [process for process in processes if process.wanted]
@@ -62,11 +63,19 @@ class ProcessCollector:
         if self._settings.pss_from:
             for process in wanted:
                 self._read_pss(process)
-        self.left_out += len(processes) - len(wanted)
+        self.left_out += len(processes) - len(wanted) - self._unasked(processes)
         people = count_people(processes, self._uid_min)
         return chain(
             [{"dataset": "node", "users.count": people}], self._documents(wanted, tick.interval)
         )
+
+    def _unasked(self, processes: list[Seen]) -> int:
+        """
+        The kernel's own threads are no loss unless somebody wants them.
+        """
+        if self._settings.kernel_threads:
+            return 0
+        return sum(process.kernel for process in processes)
 
     def _documents(self, wanted: list[Seen], interval: float | None) -> Iterator[Document]:
         """

@@ -75,7 +75,7 @@ def test_a_notice_is_said_in_its_own_words(system: FakeSystem) -> None:
 def test_a_collector_that_hangs_is_cut_off(system: FakeSystem) -> None:
     """
     It costs its deadline once; while it hangs the others are not held up; it may come back, and
-    what it answers late is not sent with a wrong time.
+    what it answers late is sent once, with the time of the look that asked.
     """
     wake, entered = threading.Event(), threading.Semaphore(0)
 
@@ -87,18 +87,53 @@ def test_a_collector_that_hangs_is_cut_off(system: FakeSystem) -> None:
     system.process(300)
     snapshots = with_odd(system, hang)
     documents = snapshots.take()
+    asked = documents[-1]["sample.time"]
     assert entered.acquire(timeout=5)
     assert len(processes(documents)) == 1
     assert "deadline" in str(of(documents, "event")[0]["event.reason"])
+    system.pass_time(60)
     assert of(snapshots.take(), "disk") == []
     wake.set()
+    times = come_back(system, snapshots)
+    assert times[0] == asked
+    assert len(set(times)) == len(times)
+    snapshots.close()
+
+
+def come_back(system: FakeSystem, snapshots: Snapshots) -> list[object]:
+    """
+    Looks until the collector answers in time again; the times of all its documents.
+    """
+    found: list[object] = []
     for _ in range(100):
+        system.pass_time(60)
         documents = snapshots.take()
-        if of(documents, "disk"):
+        found += [document["sample.time"] for document in of(documents, "disk")]
+        if documents[-1]["sample.time"] in found:
+            return found
+        threading.Event().wait(0.01)
+    raise AssertionError("did not come back")
+
+
+def test_what_a_late_answer_cannot_tell_is_told(system: FakeSystem) -> None:
+    """
+    The node's document of the look that was cut off is sent already: what it lacks is an event.
+    """
+    wake = threading.Event()
+
+    def hang() -> Iterable[Document]:
+        wake.wait(10)
+        return [{"dataset": "node", "processes.created": 5}]
+
+    snapshots = with_odd(system, hang)
+    snapshots.take()
+    wake.set()
+    for _ in range(100):
+        reasons = [str(event["event.reason"]) for event in of(snapshots.take(), "event")]
+        if any("late" in reason for reason in reasons):
             break
         threading.Event().wait(0.01)
-    assert len(of(documents, "disk")) == 1
-    assert of(documents, "event") == []
+    assert "answered late; the node's document lacks processes.created" in reasons
     snapshots.close()
 
 

@@ -217,10 +217,12 @@ def test_what_is_denied_is_absent(system: FakeSystem, start: Start) -> None:
 
 def test_kernel_threads_stay_out(system: FakeSystem, start: Start) -> None:
     """
-    They are the machine's own; a setting brings them back.
+    They are the machine's own, and no loss; a setting brings them back.
     """
     system.process(2, name=b"kthreadd", command=b"", uid=0, flags=0x00200040)
-    assert processes(start().take()) == []
+    snapshots = start()
+    assert processes(snapshots.take()) == []
+    assert snapshots.tally.left_out == 0
     (thread,) = processes(start(process=ProcessSettings(kernel_threads=True)).take())
     assert thread["process.name"] == "kthreadd"
 
