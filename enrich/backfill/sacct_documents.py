@@ -1,0 +1,222 @@
+"""
+A job's row and its steps' as one run, and the run's days.
+"""
+
+from __future__ import annotations
+
+import time
+
+from enrich.backfill.days import days
+from enrich.backfill.options import Options
+from enrich.backfill.sacct_rows import Row
+from enrich.backfill.sacct_values import ABSENT, duration, gpus, instant, size, state, tres
+from leadline.errors import FormatError
+from leadline.formats import SCHEMA_VERSION, Document, Type
+from leadline.formats.redact import redact
+from leadline.formats.runs import job_id, job_run
+from leadline.formats.times import from_epoch
+from leadline.formats.validate import LONGEST
+
+SHARED = (
+    *("cluster", "schema.version", "event.ingested", "record.version", "user.name", "user.id"),
+    *("user.group", "job.id", "job.run", "project", "partition", "qos", "job.state", "job.class"),
+    *("gpu.models", "job.cores", "job.gpus", "job.node.count"),
+)
+LONGEST_KEYWORD = LONGEST[Type.KEYWORD]
+ENDED = 10_000_000_000  # added to the version: an ended run stands above any unended one
+
+
+def identity(row: Row) -> str:
+    return row.get("JobIDRaw") or row.get("JobID", "")
+
+
+def base(row: Row) -> str:
+    return identity(row).partition(".")[0]
+
+
+def seconds_of(row: Row, name: str, options: Options) -> int | None:
+    return instant(row.get(name, ""), options.zone)
+
+
+def document_of(main: Row, steps: list[Row], options: Options, stamp: int) -> Document:
+    submit, start = seconds_of(main, "Submit", options), seconds_of(main, "Start", options)
+    end, eligible = seconds_of(main, "End", options), seconds_of(main, "Eligible", options)
+    if submit is None:
+        raise FormatError("no submit time")
+    if not main.get("State"):
+        raise FormatError("no state")
+    word, who = state(main["State"])
+    pending = word == "PENDING"
+    start = None if pending or (start and end and start > end) else start
+    if end is not None and end < submit:
+        raise FormatError("end before submission")
+    name = job_id(options.cluster, base(main))
+    local = from_epoch(submit)
+    document: Document = {
+        "dataset": "job",
+        "@timestamp": local,
+        "cluster": options.cluster,
+        "schema.version": SCHEMA_VERSION,
+        "event.ingested": from_epoch(time.time()),
+        "record.version": stamp + (ENDED if end is not None else 0),
+        "job.id": name,
+        "job.local_id": base(main),
+        "job.run": job_run(name, local),
+        "job.state": word,
+        "job.cancelled_by": who,
+        "job.source": "sacct",
+        "job.scheduler": "slurm",
+        "provisional": True if end is None else None,
+        "job.submit": local,
+        "job.eligible": from_epoch(eligible) if eligible else None,
+        "job.start": from_epoch(start) if start else None,
+        "job.end": from_epoch(end) if end else None,
+        **_texts(main),
+        **_ids(main),
+        **_asked(main),
+    }
+    if start is not None:
+        document |= _used(main, steps, submit, start, end, eligible)
+    return {name: value for name, value in document.items() if value is not None}
+
+
+def _texts(main: Row) -> Document:
+    names = {
+        "user.name": "User",
+        "user.id": "UID",
+        "user.group": "Group",
+        "job.name": "JobName",
+        "project": "Account",
+        "partition": "Partition",
+        "qos": "QOS",
+        "job.reservation": "Reservation",
+        "job.reason": "Reason",
+        "job.work_dir": "WorkDir",
+        "job.comment": "Comment",
+        "job.command_line": "SubmitLine",
+    }
+    limit = LONGEST_KEYWORD
+    found = {ours: main.get(theirs, "") for ours, theirs in names.items()}
+    return {n: redact(v)[:limit] for n, v in found.items() if v not in ABSENT}
+
+
+def _ids(main: Row) -> Document:
+    shown = main.get("JobID", "").partition(".")[0]
+    array, _, task = shown.partition("_")
+    het, _, offset = shown.partition("+")
+    found: Document = {}
+    if task.isdigit():
+        found |= {"job.array.id": array, "job.array.task": task}
+    if offset.isdigit():
+        found |= {"job.het.id": het, "job.het.offset": int(offset)}
+    code, _, signal = main.get("ExitCode", "").partition(":")
+    if code.isdigit():
+        found |= {"job.exit_code": int(code)}
+        if signal.isdigit() and signal != "0":
+            found["job.exit_signal"] = int(signal)
+    return found
+
+
+def _asked(main: Row) -> Document:
+    asked = tres(main.get("ReqTRES", ""))
+    cards = gpus(asked)
+    limit = main.get("TimelimitRaw", "")
+    seconds = float(limit) * 60 if limit.isdigit() else duration(main.get("Timelimit", ""))
+    return {
+        "job.limit.seconds": seconds,
+        "job.asked.cores": _whole(asked.get("cpu") or main.get("ReqCPUS", "")),
+        "job.asked.nodes": _whole(asked.get("node", "")),
+        "job.asked.gpus": cards[0] if cards else None,
+        "job.asked.memory.bytes": size(asked.get("mem", "")),
+        "job.priority": _whole(main.get("Priority", "")),
+    }
+
+
+def _used(
+    main: Row, steps: list[Row], submit: int, start: int, end: int | None, eligible: int | None
+) -> Document:
+    suspended = duration(main.get("Suspended", "")) or 0.0
+    elapsed = _whole(main.get("ElapsedRaw", ""))
+    wall = float(elapsed) if elapsed is not None else (end - start - suspended if end else None)
+    if wall is not None and wall < 0:
+        raise FormatError("end before start")
+    allocated = tres(main.get("AllocTRES", ""))
+    cores = _whole(main.get("AllocCPUS", "") or allocated.get("cpu", ""))
+    nodes = _whole(main.get("NNodes", "") or main.get("AllocNodes", ""))
+    cards = gpus(allocated)
+    peak = max((p for p in map(_step_peak, steps) if p is not None), default=None)
+    found: Document = {
+        "job.cpus": cores,
+        "job.cores": cores,
+        "job.node.count": nodes,
+        "job.gpus": cards[0] if cards else None,
+        "gpu.models": list(cards[1]) if cards and cards[1] else None,
+        "job.class": _class(cores, nodes),
+        "job.wait.seconds": float(start - submit) if start >= submit else None,
+        "job.wall.seconds": wall,
+        "job.suspended.seconds": suspended or None,
+        "job.memory.peak.bytes": peak,
+        "job.memory.basis": "step" if peak is not None else None,
+        "job.core_seconds.used": duration(main.get("TotalCPU", "")),
+        "job.core_seconds.user": duration(main.get("UserCPU", "")),
+        "job.core_seconds.system": duration(main.get("SystemCPU", "")),
+    }
+    if eligible is not None and start >= eligible:
+        found["job.wait_eligible.seconds"] = float(start - eligible)
+    if wall is not None and cores is not None:
+        found["job.core_seconds.allocated"] = wall * cores
+    if wall is not None and cards:
+        found["job.gpu_seconds.allocated"] = wall * cards[0]
+    return found
+
+
+def _step_peak(step: Row) -> int | None:
+    """
+    Memory of all of a step's tasks; MaxRSS is the largest task's, the step's only with one.
+    """
+    total = tres(step.get("TRESUsageInTot", "")).get("mem")
+    if total:
+        return size(total)
+    return size(step.get("MaxRSS", "")) if step.get("NTasks") == "1" else None
+
+
+def _class(cores: int | None, nodes: int | None) -> str | None:
+    if nodes is not None and nodes > 1:
+        return "multi-node"
+    if cores == 1:
+        return "serial"
+    return "one-node" if nodes == 1 else None
+
+
+def _whole(text: str) -> int | None:
+    return int(text) if text.isdigit() else None
+
+
+def slices_of(job: Document, main: Row, options: Options, until: int) -> list[Document]:
+    """
+    The run's days. Suspended time is taken off evenly: nobody wrote down when it was.
+    """
+    start, wall = seconds_of(main, "Start", options), job.get("job.wall.seconds")
+    if "job.start" not in job or start is None or until <= start or not isinstance(wall, float):
+        return []
+    scale = min(wall / (until - start), 1.0)
+    used = float(str(job.get("job.core_seconds.used", 0.0)))
+    found = []
+    for day in days(start, until, options.zone):
+        seconds = day.seconds * scale
+        document: Document = {
+            **{name: job[name] for name in SHARED if name in job},
+            "dataset": "job_slice",
+            "@timestamp": from_epoch(day.begin),
+            "local.day": day.day.isoformat(),
+            "local.hour": 0,
+            "local.weekday": day.day.isoweekday(),
+            "wall.seconds": seconds,
+            "core_seconds_allocated": seconds * float(str(job.get("job.cores", 0))),
+            "core_seconds_used": used * day.seconds / (until - start),
+            "hours": {hour: value * scale for hour, value in day.hours.items()},
+        }
+        if "job.gpus" in job:
+            document["gpu_seconds_allocated"] = seconds * float(str(job["job.gpus"]))
+        found.append(document)
+    return found
