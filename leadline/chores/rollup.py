@@ -4,19 +4,21 @@ Hourly usage from raw samples, re-made whole for every hour that took in somethi
 The dirty mark of an hour is in its documents: `event.ingested`. A run looks for (cluster, host,
 hour) with samples taken in since the run before it began, reads all raw of those and writes their
 documents anew; what is there from before and not made again is made void. Nothing is ever added
-to a figure, so a run may be repeated, interrupted or doubled.
+to a figure, so a run may be repeated, interrupted or doubled. An hour whose raw samples have gone
+stays as it is: what comes in for it later has expired.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from leadline.formats import Document
 from leadline.formats.times import format_time, parse_time
-from leadline.query.rollups import HOUR, LATE, OBJECT, RULE
+from leadline.query.rollups import HOUR, LATE, OBJECT, RULE, holds, month_of
 from leadline.store.contract import Store, in_batches
 from leadline.store.plan import Aggregate, Bucket, Condition, Function, Group, Op, Plan, Row
 from leadline.store.scope import EVERYTHING
@@ -58,6 +60,7 @@ class Made:
     units: int
     written: int
     void: int
+    expired: int  # hours that took in something after their raw samples had gone
 
 
 def roll_up(store: Store, now: datetime, zone: Zone) -> Made:
@@ -65,17 +68,23 @@ def roll_up(store: Store, now: datetime, zone: Zone) -> Made:
     Bring usage up to date with everything taken in until now.
     """
     units = dirty(store, last_begun(store))
-    made = [_day(store, day, members, now, zone) for day, members in _by_day(units)]
-    return Made(len(units), sum(m.written for m in made), sum(m.void for m in made))
+    late = _late(store, units, now)
+    made = [_day(store, day, members, late, now, zone) for day, members in _by_day(units)]
+    return Made(
+        len(units),
+        sum(m.written for m in made),
+        sum(m.void for m in made),
+        sum(m.expired for m in made),
+    )
 
 
-def last_begun(store: Store) -> datetime | None:
+def last_begun(store: Store, chore: str = OBJECT) -> datetime | None:
     """
-    When the last complete run began.
+    When the last complete run of a chore began.
     """
     where = (
         Condition("rule.name", Op.IN, (RULE,)),
-        Condition("event.object", Op.IN, (OBJECT,)),
+        Condition("event.object", Op.IN, (chore,)),
         Condition("event.end", Op.EXISTS),
     )
     begun = Aggregate("begun", Function.MAX, "event.start")
@@ -83,16 +92,29 @@ def last_begun(store: Store) -> datetime | None:
     return None if row["begun"] is None else parse_time(str(row["begun"]))
 
 
-def dirty(store: Store, since: datetime | None) -> set[Unit]:
+def dirty(store: Store, since: datetime | None) -> dict[Unit, int]:
     """
-    Hours of nodes that took in samples after SINCE, or a little before it.
+    Hours of nodes that took in samples after SINCE, or a little before it, and how many.
     """
     where: tuple[Condition, ...] = ()
     if since is not None:
         where = (Condition("event.ingested", Op.AT_LEAST, (format_time(since - LATE),)),)
     by = (Group("cluster"), Group("host.name"), TIME)
     rows = store.ask(Plan("process", (Aggregate("n", Function.COUNT),), by, where), EVERYTHING)
-    return {(str(row["cluster"]), str(row["host.name"]), str(row[TIME.field])) for row in rows}
+    return {_row_unit(row): int(row["n"] or 0) for row in rows}
+
+
+def _late(store: Store, units: Mapping[Unit, int], now: datetime) -> dict[Unit, int]:
+    """
+    Those of months, before the running one, whose raw samples are not all there any more.
+    """
+    months = {month_of(parse_time(hour)) for _, _, hour in units} - {month_of(now)}
+    partly = {
+        format_time(month)[:7]
+        for month in months
+        if not holds(store, month, month_of(month + timedelta(days=32)))
+    }
+    return {unit: count for unit, count in units.items() if unit[2][:7] in partly}
 
 
 def _by_day(units: Iterable[Unit]) -> list[tuple[date, set[Unit]]]:
@@ -102,7 +124,14 @@ def _by_day(units: Iterable[Unit]) -> list[tuple[date, set[Unit]]]:
     return sorted(days.items())
 
 
-def _day(store: Store, day: date, units: set[Unit], now: datetime, zone: Zone) -> Made:
+def _day(
+    store: Store,
+    day: date,
+    units: set[Unit],
+    late: Mapping[Unit, int],
+    now: datetime,
+    zone: Zone,
+) -> Made:
     hours = sorted(parse_time(hour) for _, _, hour in units)
     start, end = hours[0], hours[-1] + HOUR
     by = (*(Group(name) for name in (*KEY, *APART)), TIME)
@@ -111,16 +140,19 @@ def _day(store: Store, day: date, units: set[Unit], now: datetime, zone: Zone) -
     plan = Plan("process", AGGREGATES, by, where, start, end)
     sets = _sets(store, plan)
     version = int(now.timestamp() * 1000)
-    documents = _distinct(
+    fresh = _distinct(
         _document(row, sets, version, zone)
         for row in store.ask(plan, EVERYTHING)
-        if (str(row["cluster"]), str(row["host.name"]), str(row[TIME.field])) in units
+        if _row_unit(row) in units
     )
+    existing = [known for known in _existing(store, plan) if _unit(known) in units]
+    gone = _gone(fresh, existing, late)
+    documents = [document for document in fresh if _unit(document) not in gone]
     made = {_key(document) for document in documents}
     stale = [
         {**known, "record.version": version, "sample.count": 0}
-        for known in _existing(store, plan)
-        if _unit(known) in units and _key(known) not in made
+        for known in existing
+        if _unit(known) not in gone and _key(known) not in made
     ]
     written = 0
     for batch in in_batches([*documents, *stale], BATCH):
@@ -129,7 +161,21 @@ def _day(store: Store, day: date, units: set[Unit], now: datetime, zone: Zone) -
         if outcome.kept or outcome.rejected:
             reason = outcome.reason or outcome.rejected[0][1]
             raise RuntimeError(f"usage of {day}: {reason}")
-    return Made(len(units), written, len(stale))
+    return Made(len(units), written, len(stale), len(gone))
+
+
+def _gone(
+    fresh: Iterable[Document], existing: Iterable[Document], late: Mapping[Unit, int]
+) -> set[Unit]:
+    """
+    Units of which raw holds fewer samples, without what came late, than were counted before.
+    """
+    held = {_unit(document) for document in existing}
+    samples = Counter({unit: -count for unit, count in late.items() if unit in held})
+    for sign, documents in ((1, fresh), (-1, existing)):
+        for document in documents:
+            samples[_unit(document)] += sign * int(str(document["sample.count"]))
+    return {unit for unit, count in samples.items() if count < 0}
 
 
 def _distinct(documents: Iterable[Document]) -> list[Document]:
@@ -149,7 +195,8 @@ def _distinct(documents: Iterable[Document]) -> list[Document]:
 
 
 def _existing(store: Store, plan: Plan) -> list[Document]:
-    names = ("dataset", "@timestamp", *KEY, "local.day", "local.hour", "local.weekday")
+    local = ("local.day", "local.hour", "local.weekday")
+    names = ("dataset", "@timestamp", *KEY, *local, "sample.count")
     batches = store.scan(
         "usage",
         EVERYTHING,
@@ -163,6 +210,10 @@ def _existing(store: Store, plan: Plan) -> list[Document]:
 
 def _key(document: Document) -> tuple[object, ...]:
     return tuple(document.get(name) for name in ("@timestamp", *KEY))
+
+
+def _row_unit(row: Row) -> Unit:
+    return str(row["cluster"]), str(row["host.name"]), str(row[TIME.field])
 
 
 def _unit(document: Document) -> Unit:

@@ -13,7 +13,10 @@ from zoneinfo import ZoneInfo
 from leadline.alerts.run import Alerts
 from leadline.chores.capacity import keep_capacity
 from leadline.chores.lease import done, take
+from leadline.chores.retain import retain
 from leadline.chores.rollup import roll_up
+from leadline.chores.seal import seal
+from leadline.settings.common import RetentionSettings
 from leadline.store.contract import Store
 
 
@@ -27,6 +30,7 @@ class Work:
     now: datetime
     zone: Callable[[str], ZoneInfo]
     alerts: Alerts | None = None  # as the settings want them
+    retention: RetentionSettings | None = None  # None: nothing is deleted
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +44,30 @@ class Chore:
 def rollup(work: Work) -> tuple[int, str]:
     made = roll_up(work.store, work.now, work.zone)
     void = f", {made.void:,} made void" if made.void else ""
-    return made.written, f"{made.units:,} hours of nodes, {made.written:,} documents{void}"
+    late = f", {made.expired:,} hours expired before" if made.expired else ""
+    return made.written, f"{made.units:,} hours of nodes, {made.written:,} documents{void}{late}"
 
 
 def capacity(work: Work) -> tuple[int, str]:
     hours, written = keep_capacity(work.store, work.now, work.zone)
     return written, f"{hours:,} hours of nodes' capacity, {written:,} documents"
+
+
+def seal_months(work: Work) -> tuple[int, str]:
+    marked = seal(work.store, work.now)
+    return len(marked), f"sealed {', '.join(marked)}" if marked else "no month is newly complete"
+
+
+def delete_old(work: Work) -> tuple[int, str]:
+    """
+    What the settings no longer keep, if they want it done here.
+    """
+    if work.retention is None:
+        return 0, "left to `leadline retain`"
+    gone = retain(work.store, work.retention, work.now)
+    count = sum(piece.documents for piece in gone)
+    names = ", ".join(piece.name for piece in gone)
+    return count, f"deleted {names}" if gone else "nothing is older than it is kept"
 
 
 def compact(work: Work) -> tuple[int, str]:
@@ -69,6 +91,8 @@ def alerts(work: Work) -> tuple[int, str]:
 CHORES: tuple[Chore, ...] = (
     Chore("rollup", 600, rollup),
     Chore("capacity", 3600, capacity),
+    Chore("seal", 6 * 3600, seal_months),
+    Chore("retain", 24 * 3600, delete_old),
     Chore("compact", 3600, compact),
     Chore("alerts", 60, alerts, leased=False),
 )

@@ -9,8 +9,10 @@ from datetime import UTC, datetime
 import click
 
 from leadline.chores.run import CHORES, Work, do
+from leadline.chores.settings import ChoreSettings
 from leadline.commands.alerts import alerts_of
 from leadline.commands.context import Context, with_context
+from leadline.settings.common import RetentionSettings
 from leadline.settings.zones import cluster_zone
 
 PAUSE = 60.0
@@ -24,7 +26,7 @@ PAUSE = 60.0
 @with_context
 def chores(context: Context, once: bool, only: str | None) -> None:
     """
-    Roll samples up into hourly usage, merge small files, send alerts; part of `leadline up`.
+    Roll up, seal and retire samples, merge small files, send alerts; part of `leadline up`.
 
     Runs until it is told to end. Any number may run beside each other: each turn is done by one.
 
@@ -37,6 +39,8 @@ def chores(context: Context, once: bool, only: str | None) -> None:
     if not once:
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: stop.set())
+    kept = context.settings.get("chores", ChoreSettings)
+    retention = context.settings.get("retention", RetentionSettings)
     wanted = [chore for chore in CHORES if only in (None, chore.name)]
     while True:
         for chore in wanted:
@@ -45,6 +49,7 @@ def chores(context: Context, once: bool, only: str | None) -> None:
                 datetime.now(UTC),
                 lambda cluster: cluster_zone(context.clusters, cluster),
                 alerts_of(context),
+                retention if kept.retain else None,
             )
             try:
                 said = do(chore, work, forced=once)

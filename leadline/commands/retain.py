@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from leadline.chores.seal import sealed
 from leadline.commands.context import Context, with_context
 from leadline.errors import SettingsError
 from leadline.settings.common import RetentionSettings
@@ -55,7 +56,7 @@ def retain_store(context: Context, *, delete: bool, unsealed: bool) -> None:
     now = datetime.now(UTC)
     retention = context.settings.get("retention", RetentionSettings)
     by_age = kept_from(retention, now)
-    allowed = by_age if unsealed else kept_from(retention, now, sealed={})
+    allowed = by_age if unsealed else kept_from(retention, now, sealed=sealed(context.store))
     old = context.store.expire(by_age, dry_run=True)
     gone = context.store.expire(allowed, dry_run=not delete)
     report(gone, "deleted" if delete else "would delete")

@@ -12,6 +12,7 @@ from importlib import import_module
 from enrich.identity import IdentitySettings
 from enrich.settings import EnrichSettings, WorkerSettings
 from leadline.alerts.settings import AlertSettings, NotifierSettings, PersonSettings
+from leadline.chores.settings import ChoreSettings
 from leadline.reports.settings import AdviceSettings, FindingSettings
 from leadline.settings.common import COMMON_SECTIONS
 from leadline.settings.plugins import PluginSettings
@@ -36,6 +37,7 @@ def schema() -> dict[str, object]:
         "findings": FindingSettings,
         "periods": dict[str, str],
         "alerts": AlertSettings,
+        "chores": ChoreSettings,
         "people": dict[str, PersonSettings],
         "notifiers": NotifierSettings,
     }

@@ -56,7 +56,7 @@ def complete_until(store: Store) -> datetime | None:
     The hour before which usage is complete; None when no roll-up has ever run to its end.
 
     History that is read in after a run is not in usage before the next one: hours from the first
-    of it on are left to raw samples until then.
+    of it on are left to raw samples until then, as far back as there still are any.
     """
     where = (
         Condition("rule.name", Op.IN, (RULE,)),
@@ -69,14 +69,61 @@ def complete_until(store: Store) -> datetime | None:
         return None
     since = parse_time(str(row["begun"])) - LATE
     until = hour_of(since)
+    late = first_taken_in(store, "process", since, until)
+    if late is None:
+        return until
+    gone = _gone_before(store, hour_of(late), until)
+    if gone is not None:  # what came late for those must not hide their usage
+        late = first_taken_in(store, "process", since, until, start=gone)
+    return until if late is None else hour_of(late)
+
+
+def first_taken_in(
+    store: Store, dataset: str, since: datetime, until: datetime, *, start: datetime | None = None
+) -> datetime | None:
+    """
+    The earliest sample, from START and before UNTIL, of those that came in after SINCE.
+    """
     new = (Condition("event.ingested", Op.AT_LEAST, (format_time(since),)),)
     first = Aggregate("first", Function.MIN, "@timestamp")
-    (late,) = store.ask(Plan("process", (first,), where=new, end=until), EVERYTHING)
-    return until if late["first"] is None else hour_of(parse_time(str(late["first"])))
+    (row,) = store.ask(Plan(dataset, (first,), (), new, start, until), EVERYTHING)
+    return None if row["first"] is None else parse_time(str(row["first"]))
+
+
+def _gone_before(store: Store, start: datetime, until: datetime) -> datetime | None:
+    """
+    The moment from START on before which raw samples are no longer kept; None when all are there.
+
+    Where raw holds fewer samples than usage has counted, some have gone; months go from the oldest.
+    """
+    if holds(store, start, until):
+        return None
+    end = until
+    while end > start:
+        begin = max(start, month_of(end - HOUR))
+        if not holds(store, begin, end):
+            return end
+        end = begin
+    return None
+
+
+def holds(store: Store, start: datetime, end: datetime) -> bool:
+    """
+    Whether all samples that usage has counted from START to END are there still.
+    """
+    counted = Aggregate("n", Function.SUM, "sample.count")
+    (usage,) = store.ask(Plan("usage", (counted,), (), (HELD,), start, end), EVERYTHING)
+    counted = Aggregate("n", Function.COUNT)
+    (raw,) = store.ask(Plan("process", (counted,), (), (), start, end), EVERYTHING)
+    return int(raw["n"] or 0) >= int(usage["n"] or 0)
 
 
 def hour_of(moment: datetime) -> datetime:
     return moment.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
+
+
+def month_of(moment: datetime) -> datetime:
+    return hour_of(moment).replace(day=1, hour=0)
 
 
 def pieces(plan: Plan, until: datetime | None) -> Pieces:

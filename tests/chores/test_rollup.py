@@ -151,6 +151,35 @@ def test_figures_outlive_raw_samples(store: MemoryStore) -> None:
     assert before[:4] == figures(found)[:4]
 
 
+def expire_before(store: MemoryStore, moment: str) -> None:
+    kept = {k: d for k, d in store.tables["process"].items() if str(d["@timestamp"]) >= moment}
+    assert 0 < len(kept) < len(store.tables["process"])
+    store.tables["process"].clear()
+    store.tables["process"].update(kept)
+
+
+def test_a_late_sample_does_not_hide_what_outlived_its_samples(store: MemoryStore) -> None:
+    """
+    October's samples have gone; one comes late for October, one for November. Hours without raw
+    are answered from usage, before and after the next run; November's is counted at once.
+    """
+    rolled(store)
+    text = "samples by user during all"
+    before = told(store, text).total["samples"]
+    october, november = sorted(
+        (d for d in made(300) if d["dataset"] == "process"), key=lambda d: str(d["@timestamp"])
+    )[:: len(store.tables["process"]) - 1][:2]
+    expire_before(store, "2026-11-01")
+    new = {"sample.uptime": 10**6, "event.ingested": format_time(NOW)}
+    store.write([{**october, **new}], "create")
+    assert before == told(store, text).total["samples"]
+    store.write([{**november, **new}], "create")
+    assert (before or 0) + 1 == told(store, text).total["samples"]
+    said = rolled(store, NOW + timedelta(minutes=10))
+    assert "1 hours expired before" in str(said)
+    assert (before or 0) + 1 == told(store, text).total["samples"]
+
+
 def test_history_read_in_after_a_run_is_answered_at_once() -> None:
     """
     A month that arrives after a roll-up has passed over it is in the very next answer, before

@@ -70,6 +70,29 @@ def test_unsealed_takes_raw_months_too(lake: Path) -> None:
     assert (left(lake, "usage"), left(lake, "process")) == (0, 1)
 
 
+def test_a_sealed_month_goes(lake: Path) -> None:
+    """
+    After the chores have summarised it, --yes takes the old month and its usage stays.
+    """
+    address = f"lake:{lake}"
+    for chore in ("rollup", "seal"):
+        run("--store", address, "chores", "--once", "--only", chore)
+    told = run("--set", "retention.usage=0", "--store", address, "retain", "--yes")
+    assert "not sealed" not in told.output
+    assert (left(lake, "usage"), left(lake, "process")) == (3, 1)
+
+
+@pytest.mark.parametrize(("setting", "kept"), [("yes", 1), ("no", 2)])
+def test_the_daily_chore_does_as_the_settings_say(lake: Path, setting: str, kept: int) -> None:
+    """
+    `chores.retain: no` leaves it to the command.
+    """
+    for chore in ("rollup", "seal", "retain"):
+        options = ("--set", f"chores.retain={setting}", "--store", f"lake:{lake}")
+        run(*options, "chores", "--once", "--only", chore)
+    assert left(lake, "process") == kept
+
+
 def test_only_files_dated_by_name_go(tmp_path: Path) -> None:
     """
     A file without a day in its name, or of another kind, is nobody's to delete.
