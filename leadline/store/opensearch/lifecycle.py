@@ -5,7 +5,7 @@ retention becomes policies for the engines that run their own.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -14,6 +14,8 @@ from leadline.formats.times import format_time
 from leadline.store.contract import Expired
 from leadline.store.opensearch.client import Client
 from leadline.store.opensearch.indices import Period, period_of
+
+MANAGED_BY = "index.plugins.index_state_management.policy_id"
 
 
 def periods(client: Client, prefix: str) -> dict[str, tuple[Period, Any]]:
@@ -75,12 +77,55 @@ def segments(client: Client, index: str) -> int:
     return int(stats["_all"]["primaries"]["segments"]["count"])
 
 
-def hand_over(client: Client, index: str) -> None:
+def hand_over_sealed(client: Client, prefix: str, ends: Mapping[str, datetime]) -> bool:
+    """
+    Give every index that ends by its family's moment in ENDS to the policy that deletes it.
+
+    False: this engine has no such policies, or cannot count from the end of an index's period.
+    """
+    if not deletes_itself(client, prefix, ends):
+        return False
+    given = policy_by_index(client, prefix)
+    for name, (period, _) in sorted(periods(client, prefix).items()):
+        if period.family in ends and period.end <= ends[period.family]:
+            policy = given.get(name)
+            if policy != sealed_policy(name):
+                hand_over(client, name, managed=policy is not None)
+    return True
+
+
+def deletes_itself(client: Client, prefix: str, families: Iterable[str]) -> bool:
+    engine = client.engine
+    if not engine.elasticsearch and not engine.takes_creation_date:
+        return False
+    api = "/_ilm/policy" if engine.elasticsearch else "/_plugins/_ism/policies"
+    return all(client.request("GET", f"{api}/{prefix}-{family}-sealed").ok for family in families)
+
+
+def policy_by_index(client: Client, prefix: str) -> dict[str, str]:
+    """
+    The policy of every index that has one.
+    """
+    if client.engine.elasticsearch:
+        found = client.get(f"/{prefix}-*/_settings", flat_settings=True)
+        policies = {n: b["settings"].get("index.lifecycle.name") for n, b in found.items()}
+    else:
+        found = client.get(f"/_plugins/_ism/explain/{prefix}-*")
+        policies = {n: b.get(MANAGED_BY) for n, b in found.items() if isinstance(b, dict)}
+    return {name: policy for name, policy in policies.items() if policy}
+
+
+def hand_over(client: Client, index: str, *, managed: bool = True) -> None:
     """
     Give a sealed month of raw samples the policy that will delete it.
     """
-    policy = f"{index.rpartition('-')[0]}-sealed"
+    policy = sealed_policy(index)
     if client.engine.elasticsearch:
         client.put(f"/{index}/_settings", {"index.lifecycle.name": policy})
-    else:
-        client.post(f"/_plugins/_ism/change_policy/{index}", {"policy_id": policy})
+        return
+    action = "change_policy" if managed else "add"
+    client.post(f"/_plugins/_ism/{action}/{index}", {"policy_id": policy})
+
+
+def sealed_policy(index: str) -> str:
+    return f"{index.rpartition('-')[0]}-sealed"

@@ -145,6 +145,12 @@ class OpenSearchStore:
         self.refresh_all_own()
         return lifecycle.expire(self.client, self.prefix, keep, dry_run=dry_run)
 
+    def hand_over(self, ends: Mapping[str, datetime]) -> bool:
+        """
+        Leave raw months that end by ENDS, which are sealed, to the engine; False: it cannot.
+        """
+        return lifecycle.hand_over_sealed(self.client, self.prefix, ends)
+
     def compact(self) -> int:
         """
         Merge indices whose period is over; the chores call this.

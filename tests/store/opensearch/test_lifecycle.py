@@ -9,11 +9,16 @@ from datetime import UTC, datetime
 import pytest
 
 from leadline.store.opensearch.client import Client
-from leadline.store.opensearch.lifecycle import hand_over, merge_closed
+from leadline.store.opensearch.lifecycle import (
+    MANAGED_BY,
+    hand_over,
+    hand_over_sealed,
+    merge_closed,
+)
 from leadline.store.opensearch.store import OpenSearchStore
 from tests.opensearch_fixture import TEST_PREFIX
 from tests.store.documents import job, process
-from tests.store.opensearch.scripted import ELASTICSEARCH, scripted
+from tests.store.opensearch.scripted import ELASTICSEARCH, Asked, Reply, scripted
 
 
 def names(store: OpenSearchStore) -> set[str]:
@@ -116,3 +121,45 @@ def test_a_sealed_month_gets_the_policy_that_deletes(
         client.close()
         (call,) = server.calls(method, path)
     assert call.lines == [body]
+
+
+INDICES = ("leadline-process-2026.07", "leadline-process-2026.08", "leadline-process-2026.09")
+ENDS = {"process": datetime(2026, 9, 1, tzinfo=UTC)}
+
+
+def three_months(asked: Asked) -> Reply:
+    """
+    July was handed over before; August has the policy every index begins with.
+    """
+    if asked.path.startswith("/_cat/indices"):
+        return 200, [{"index": name, "status": "open", "pri": "1"} for name in INDICES]
+    if asked.path.startswith("/_plugins/_ism/explain"):
+        policies = ("leadline-process-sealed", "leadline-process", "leadline-process")
+        found = zip(INDICES, policies, strict=True)
+        return 200, {"total_managed_indices": 3} | {n: {MANAGED_BY: p} for n, p in found}
+    return 0, None
+
+
+def test_sealed_months_are_handed_over_once() -> None:
+    """
+    Of three months two are sealed and one has its policy already: one change.
+    """
+    version = {"distribution": "opensearch", "number": "3.4.0"}
+    with scripted(version=version, others=three_months) as server:
+        client = Client([server.url])
+        assert hand_over_sealed(client, "leadline", ENDS)
+        client.close()
+        (call,) = server.calls("POST")
+    assert call.path == "/_plugins/_ism/change_policy/leadline-process-2026.08"
+
+
+def test_an_engine_that_cannot_date_indices_is_left_to_retain() -> None:
+    """
+    Before OpenSearch 3.4 policies count from when an index was made: nothing is handed over.
+    """
+    version = {"distribution": "opensearch", "number": "2.19.0"}
+    with scripted(version=version, others=three_months) as server:
+        client = Client([server.url])
+        assert not hand_over_sealed(client, "leadline", ENDS)
+        client.close()
+        assert server.calls("POST") == []
