@@ -16,7 +16,9 @@ from leadline.formats.times import format_time
 from leadline.query import ask, parse_question
 from leadline.settings.common import RetentionSettings
 from leadline.settings.typed import Duration
+from leadline.store.contract import Store
 from leadline.store.memory import MemoryStore
+from leadline.store.opensearch import OpenSearchStore
 from leadline.store.scope import EVERYTHING
 
 ZONE = ZoneInfo("Europe/Oslo")
@@ -45,7 +47,7 @@ def sample(at: str, number: int = 0, **fields: object) -> Document:
     }
 
 
-def run(store: MemoryStore, name: str, now: datetime = NOW, keep: bool = True) -> str:
+def run(store: Store, name: str, now: datetime = NOW, keep: bool = True) -> str:
     retention = MONTH if keep else None
     said = do(
         BY_NAME[name], Work(store, now, lambda cluster: ZONE, retention=retention), forced=True
@@ -164,3 +166,23 @@ def test_late_for_a_month_that_has_gone(store: MemoryStore) -> None:
     assert before == told(store)
     assert "1 hours expired before" in run(store, "rollup", NOW + timedelta(minutes=20))
     assert before == told(store, NOW + timedelta(minutes=20))
+
+
+@pytest.mark.opensearch
+def test_opensearch_seals_and_leaves_months_to_its_policies(
+    opensearch_store: OpenSearchStore, store: MemoryStore
+) -> None:
+    """
+    The same months are sealed as in the naive store; where the engine can, it deletes them.
+    """
+    samples = [d for batch in store.scan("process", EVERYTHING) for d in batch]
+    opensearch_store.write([{**d, "dataset": "process"} for d in samples], "create")
+    run(opensearch_store, "rollup")
+    assert ["process 2026-09", "process 2026-10"] == seal(opensearch_store, NOW)
+    assert {"process": NOVEMBER} == sealed(opensearch_store)
+    by_policy = opensearch_store.hand_over(sealed(opensearch_store))
+    said = run(opensearch_store, "retain")
+    assert ("nothing is older" if by_policy else "deleted") in said
+    late = sample("2026-10-16T10:20:00.000Z", 4, **{"event.ingested": format_time(NOW)})
+    opensearch_store.write([late], "create")
+    assert {"process": datetime(2026, 10, 1, tzinfo=UTC)} == sealed(opensearch_store)
