@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
-from enrich.backfill import ndjson, sacct, sge, tsv
+from enrich.backfill import ndjson, sacct, sge, sonar, tsv
 from enrich.backfill.files import Source
 from enrich.backfill.options import Options
 from enrich.backfill.seen import Seen
@@ -39,7 +39,13 @@ class Format(Protocol):
         ...
 
 
-FORMATS: dict[str, Format] = {"sge": sge, "sacct": sacct, "ndjson": ndjson, "tsv": tsv}
+FORMATS: dict[str, Format] = {
+    "sge": sge,
+    "sacct": sacct,
+    "ndjson": ndjson,
+    "tsv": tsv,
+    "sonar": sonar,
+}
 
 
 def formats() -> dict[str, Format]:
