@@ -37,7 +37,7 @@ from shipper.status import (
 )
 from shipper.ticks import Bell, Ticks
 
-CHUNK = 500  # documents that are held at a time: all of a large node would double our memory
+CHUNK = 200  # documents that are held at a time: all of a large node would double our memory
 
 Tell = Callable[[str], None]
 

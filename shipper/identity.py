@@ -193,7 +193,7 @@ class Identity:
         }
         if process.user is not None:
             fields["user.name"] = process.user
-            fields["user.id"] = self._shown(str(process.uid))
+            fields["user.id"] = intern(self._shown(str(process.uid)) or "")
         if process.command_line:
             fields["process.command_line"] = process.command_line
         if line.digest is not None:

@@ -113,6 +113,7 @@ def refine(job: Job, variables: Mapping[str, str]) -> Job:
     return job_of_variables(variables) or job
 
 
+@lru_cache(maxsize=1024)  # one object for all of a session
 def session_job(host: str, boot_id: str, session: int, leader_start: int | None) -> Job:
     """
     The job where no scheduler is: a login session, named so that a pid used again is another.

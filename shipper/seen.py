@@ -108,7 +108,8 @@ class Seen:
 
     @property
     def entity(self) -> str:
-        return f"{self.pid}-{self.start_ticks}"
+        known = self.document.get("process.entity_id")
+        return known if isinstance(known, str) else f"{self.pid}-{self.start_ticks}"
 
     def be_idle(self) -> None:
         """

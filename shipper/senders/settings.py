@@ -50,7 +50,7 @@ class ShipSettings:
     token_file: Path | None = None  # holds the token
     path: Path | None = None  # sink file: where to append
     bulk_max_size: int = 5000  # documents in a batch
-    bulk_max_bytes: Size = Size(1 << 20)  # bytes in a batch, before compression
+    bulk_max_bytes: Size = Size(256 << 10)  # bytes in a batch, before compression
     compression_level: int = 5  # gzip, 1 is fastest, 9 smallest, 0 off
     timeout: Duration = Duration(60)  # for an answer of the worker
     backoff: BackoffSettings = field(default_factory=BackoffSettings)

@@ -18,7 +18,7 @@ from leadline.errors import SettingsError, SpoolError
 from leadline.formats import Document
 from leadline.settings import Duration, Size
 from leadline.spool import SpoolSettings
-from shipper.daemon import Daemon, Post, Shipper, run_once
+from shipper.daemon import CHUNK, Daemon, Post, Shipper, run_once
 from shipper.lock import OneAtATime
 from shipper.senders.settings import BackoffSettings, QueueSettings, ShipSettings
 from shipper.senders.sink import NotNow
@@ -242,7 +242,7 @@ def test_look_is_never_held_whole(rig: Rig) -> None:
 
     shipper.looker = Watched(1700)
     shipper.tick()
-    assert max(held) <= 501
+    assert max(held) <= CHUNK + 1
     assert shipper.spool.counters.appended == 1700
     shipper.close(0)
 
@@ -274,7 +274,7 @@ def test_full_disk_counts_what_it_costs(rig: Rig) -> None:
     rig.looker.per_tick = 1000
     shipper.tick()
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (5_000, before[1]))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (2_000, before[1]))
     try:
         shipper.tick()
         shipper.tick()
@@ -323,7 +323,7 @@ def check_full_disk(rig: Rig, mount: Path) -> None:
     assert rig.status()["totals"]["not_accepted"] > 0
     got = numbers(rig.sink.lines)
     assert got == sorted(set(got))
-    assert len(got) % 500 == 0
+    assert len(got) % CHUNK == 0
     assert got[-1] == rig.looker.taken - 1
     assert len(rig.sink.lines) == shipper.spool.counters.appended
     shipper.close(0)

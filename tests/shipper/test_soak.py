@@ -12,8 +12,9 @@ import pytest
 
 from leadline.spool import Spool
 from shipper.status import read_status
+from tests.shipper.conftest import wait_for
 from tests.shipper.senders.worker import Answer, Worker
-from tests.shipper.test_daemon import ship, wait_for
+from tests.shipper.test_ship_process import ship
 
 MOODS: list[Answer] = [
     None,
