@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from urllib.parse import urlsplit
 
-from enrich.sinks.http import ForwardSettings
 from leadline.settings import Duration, Size
 from leadline.spool import SpoolSettings
 
@@ -33,6 +33,19 @@ class DiskSettings:
 @dataclass(frozen=True)
 class QueueSettings:
     disk: DiskSettings = field(default_factory=DiskSettings)
+
+
+@dataclass(frozen=True)
+class ForwardSettings:
+    endpoint: str = ""  # https://worker:8460; empty: deliver to the store
+    token_file: Path | None = None  # holds the token shown to the next worker
+    ca_file: Path | None = None  # the authority that signed the next worker's certificate
+    timeout: float = 60.0  # seconds for an answer
+
+    def __post_init__(self) -> None:
+        parts = urlsplit(self.endpoint)
+        if self.endpoint and (parts.scheme not in ("http", "https") or not parts.hostname):
+            raise ValueError(f"endpoint {self.endpoint!r}: write it as https://worker:8460")
 
 
 @dataclass(frozen=True)

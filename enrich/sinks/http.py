@@ -12,12 +12,12 @@ import ssl
 import threading
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import orjson
 
+from enrich.settings import ForwardSettings
 from leadline.errors import StoreError
 from leadline.formats import Document
 from leadline.store.contract import Health, Mode, Outcome
@@ -26,19 +26,6 @@ PATH = "/api/v1/documents"
 LEVEL = 3  # of compression: fast, and NDJSON shrinks to a tenth already
 REFUSED = {400, 413, 422}  # this body never: find the document that is at fault
 LATER = {408, 425, 429}
-
-
-@dataclass(frozen=True)
-class ForwardSettings:
-    endpoint: str = ""  # https://worker:8460; empty: deliver to the store
-    token_file: Path | None = None  # holds the token shown to the next worker
-    ca_file: Path | None = None  # the authority that signed the next worker's certificate
-    timeout: float = 60.0  # seconds for an answer
-
-    def __post_init__(self) -> None:
-        parts = urlsplit(self.endpoint)
-        if self.endpoint and (parts.scheme not in ("http", "https") or not parts.hostname):
-            raise ValueError(f"endpoint {self.endpoint!r}: write it as https://worker:8460")
 
 
 class HttpSink:
