@@ -55,10 +55,12 @@ def backfill(
     rejects: Path | None,
 ) -> None:
     """
-    Read history: Grid Engine's accounting (sge), sacct -P, or whichever it is (auto).
+    Read history: sge (Grid Engine's accounting), sacct (-P or --json), sonar, ndjson, tsv, or
+    auto (whichever it is). All but ndjson need --cluster.
 
     FILE is plain, .gz, .zst or .xz; a folder, a pattern, or - for standard input. A file that was
-    read before costs only what was added to it, and reading one twice changes nothing.
+    read before costs only what was added to it, and reading one twice changes nothing; a tsv
+    table is to be read whole, not once in parts and once whole.
 
     \b
     Examples:
