@@ -33,7 +33,7 @@ def post(address: str, index: str, body: Object) -> Object:
 
 
 def over_time(one: Object, answer: Object) -> Object:
-    from leadline.web.charts.specs import stacked_area
+    from leadline.render.charts.specs import stacked_area
 
     points = [
         {
@@ -49,7 +49,7 @@ def over_time(one: Object, answer: Object) -> Object:
 
 
 def ranked(one: Object, answer: Object) -> Object:
-    from leadline.web.charts.specs import ranking
+    from leadline.render.charts.specs import ranking
 
     parts = answer["2"]["buckets"]
     return ranking(
@@ -61,7 +61,7 @@ def ranked(one: Object, answer: Object) -> Object:
 def draw(address: str, name: str, when: Range) -> str:
     import vl_convert
 
-    from leadline.web.charts.render import draw_file
+    from leadline.render.charts.render import draw_file
 
     (one,) = (o for o in objects() if o["id"] == f"leadline-{name}")
     state = one["attributes"]["visState"]

@@ -55,7 +55,7 @@ def week() -> Object:
     """
     Core hours by hour and weekday, days by their names.
     """
-    from leadline.web.charts.shapes import heat
+    from leadline.render.charts.shapes import heat
 
     chart = heat([], HOURS, DAYS, "core hours")
     by_hour = terms("local.hour", 24, {"used": total("core_seconds")})

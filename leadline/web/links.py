@@ -21,10 +21,10 @@ from leadline.query.question import (
     parse_question,
     question,
 )
+from leadline.reports.picture import CLOCK
 
 DEFAULT_TOP = 10
 MOST_ROWS = 1000
-CLOCK = ("weekday", "hour_of_day")
 WEEK = 7 * 24
 # Where a click on a name leads: from whole to part.
 NEXT = {

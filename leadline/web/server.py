@@ -45,8 +45,8 @@ def warm(app: Flask) -> None:
 
     A store that is away for the moment is told on the pages; it is no reason not to serve them.
     """
+    from leadline.render.charts import warm_up
     from leadline.web.asking import desk_of
-    from leadline.web.charts import warm_up
     from leadline.web.pages import overview
 
     warm_up()

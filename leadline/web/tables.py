@@ -11,9 +11,9 @@ from leadline.query import Answer
 from leadline.query.dimensions import DIMENSIONS, dimension
 from leadline.query.measure import Measure
 from leadline.query.question import BUCKETS, Value
+from leadline.render.charts.colours import OTHERS_CLASS, assign
+from leadline.reports.picture import CLOCK
 from leadline.store.plan import Scalar
-from leadline.web.charts.colours import OTHERS_CLASS, assign
-from leadline.web.links import CLOCK
 from leadline.web.words import NOT_MEASURED, number, share
 
 LONGEST_NAME = 160

@@ -12,13 +12,13 @@ from flask import render_template, request
 
 from leadline.formats.times import parse_time
 from leadline.render import duration
+from leadline.render.charts import draw_svg
+from leadline.render.charts.profile import Track, tracks
 from leadline.reports.advice import Advice, advise
 from leadline.reports.job import JobView, Resource, job_view
 from leadline.reports.job_text import shrunk
+from leadline.reports.picture import clock_time
 from leadline.web.asking import desk
-from leadline.web.charts import draw_svg
-from leadline.web.charts.profile import Track, tracks
-from leadline.web.picture import clock_time
 from leadline.web.sentences import clusters, when
 from leadline.web.words import number, percent, size
 

@@ -12,12 +12,12 @@ from flask import render_template
 
 from leadline.query import Question, measure
 from leadline.query.question import Value
+from leadline.render.charts import draw_svg
+from leadline.reports.picture import over_time
 from leadline.store.plan import Aggregate, Function, Group, Plan, Row
 from leadline.web.asking import desk
-from leadline.web.charts import draw_svg
 from leadline.web.empty import newest_sample, nothing_yet
 from leadline.web.links import address, narrowed
-from leadline.web.picture import over_time
 from leadline.web.sentences import clusters
 from leadline.web.tables import Table, build
 from leadline.web.words import ago, number
@@ -173,7 +173,7 @@ def _month() -> Section:
     answer = desk().ask(asked)
     known = measure(MEASURE)
     whole = answer.total.get(MEASURE)
-    drawn = over_time(asked, answer, known) if answer.rows else None
+    drawn = over_time(asked, answer, known, desk().ask) if answer.rows else None
     return Section(
         "Last 30 days",
         f"{number(whole, known.unit)} {known.title}",

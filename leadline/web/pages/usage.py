@@ -14,12 +14,11 @@ from leadline.query import MEASURES, Answer, measure
 from leadline.query.dimensions import dimension
 from leadline.query.measure import Measure
 from leadline.query.question import BUCKETS, Question, Value
+from leadline.render.charts import draw_file, draw_png, draw_svg
+from leadline.reports.picture import in_order, in_page, picture
 from leadline.web.asking import desk
-from leadline.web.charts import draw_png, draw_svg
-from leadline.web.charts.render import draw_file
 from leadline.web.empty import why_empty
 from leadline.web.links import address, narrowed, parameters, read, without
-from leadline.web.picture import in_order, in_page, picture
 from leadline.web.sentences import clusters, compared, short, sureness, title, told
 from leadline.web.tables import Table, build, known_dimensions
 
@@ -127,7 +126,7 @@ def _spoken(written: str) -> str:
 def _found(asked: Question, answer: Answer, measures: Sequence[Measure]) -> dict[str, object]:
     if not answer.rows:
         return {"empty": why_empty(asked, answer)}
-    drawn = in_page(asked, answer, measures[0])
+    drawn = in_page(asked, answer, measures[0], desk().ask)
     return {
         "sentence": told(answer, measures[0], _before(asked, answer, measures[0])),
         "chart": draw_svg(drawn, title(answer, measures)) if drawn else "",
@@ -202,7 +201,8 @@ def _exports(asked: Question) -> list[Link]:
 def _drawing() -> dict[str, object]:
     asked = read(request.args)
     answer = desk().ask(asked)
-    drawn = picture(asked, answer, measure(answer.question.measures[0])) if answer.rows else None
+    first = measure(answer.question.measures[0])
+    drawn = picture(asked, answer, first, desk().ask) if answer.rows else None
     if drawn is None:
         raise QuestionError(f"nothing to draw: {asked} has no rows; see {url_for('usage')}")
     return {**drawn, "title": title(answer, [measure(n) for n in asked.measures])}

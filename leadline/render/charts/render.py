@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from html import escape
 from threading import Lock
 
 import orjson
@@ -82,8 +83,6 @@ def _svg(key: bytes) -> str:
 
 
 def _inline(svg: str, title: str) -> str:
-    from markupsafe import escape
-
     head, _, body = svg.partition(">")
     size = re.search(r'viewBox="[^"]+"', head)
     body = body.replace(f'fill="{INK}"', 'fill="currentColor"')

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from leadline.formats.times import format_time
-from leadline.web.charts.colours import PALETTE
-from leadline.web.charts.render import INK
-from leadline.web.charts.specs import SCHEMA, WIDTH, time_axis
+from leadline.render.charts.colours import PALETTE
+from leadline.render.charts.render import INK
+from leadline.render.charts.specs import SCHEMA, WIDTH, time_axis
 
 HEIGHT = 84
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from leadline.web.charts.colours import PALETTE
-from leadline.web.charts.specs import HEIGHT, SCHEMA, WIDTH, Point, colours, time_axis
+from leadline.render.charts.colours import PALETTE
+from leadline.render.charts.specs import HEIGHT, SCHEMA, WIDTH, Point, colours, time_axis
 
 STEP = 32  # pixels of a row of the heat map
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from leadline.web.charts.colours import OTHERS, PALETTE, assign
-from leadline.web.charts.render import INK
+from leadline.render.charts.colours import OTHERS, PALETTE, assign
+from leadline.render.charts.render import INK
 
 WIDTH, HEIGHT = 860, 250
 OTHERS_NAME = "others"

@@ -4,7 +4,7 @@ Which picture an answer gets: parts over time where they add up, a ranking where
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
@@ -14,12 +14,12 @@ from leadline.query import Answer
 from leadline.query.measure import Measure
 from leadline.query.periods import midnight, move
 from leadline.query.question import BUCKETS, Question
+from leadline.render.charts import columns, heat, lines, ranking, stacked_area
+from leadline.render.charts.specs import OTHERS_NAME
 from leadline.store.plan import Scalar
-from leadline.web.asking import desk
-from leadline.web.charts import columns, heat, lines, ranking, stacked_area
-from leadline.web.charts.specs import OTHERS_NAME
-from leadline.web.links import CLOCK
 
+CLOCK = ("weekday", "hour_of_day")
+Ask = Callable[[Question], Answer]
 MOST_BANDS = 10
 MOST_BARS = 40
 LEAST_PART = 0.1  # of a bucket: less of it says nothing about the rest
@@ -28,11 +28,14 @@ WHOLE = "all"
 STEPS = ((3, "hour"), (120, "day"), (800, "week"), (10_000_000, "month"))
 
 
-def picture(asked: Question, answer: Answer, measure: Measure) -> dict[str, object] | None:
+def picture(
+    asked: Question, answer: Answer, measure: Measure, ask: Ask
+) -> dict[str, object] | None:
     """
-    The picture of an ANSWER by itself; None where there is nothing to compare.
+    The picture of an ANSWER by itself; None where there is nothing to compare. ASK answers further
+    questions: what is drawn over time was not asked over time.
     """
-    if (drawn := in_page(asked, answer, measure)) is not None:
+    if (drawn := in_page(asked, answer, measure, ask)) is not None:
         return drawn
     if not asked.by:
         return None
@@ -56,7 +59,9 @@ def _scaled(row: Mapping[str, Scalar | None], measure: Measure) -> float:
     return number / (1 << 30) if measure.unit == "bytes" else number
 
 
-def in_page(asked: Question, answer: Answer, measure: Measure) -> dict[str, object] | None:
+def in_page(
+    asked: Question, answer: Answer, measure: Measure, ask: Ask
+) -> dict[str, object] | None:
     """
     The picture beside the table: by the clock, over time, or none where the table's bars tell it.
     """
@@ -64,7 +69,7 @@ def in_page(asked: Question, answer: Answer, measure: Measure) -> dict[str, obje
         return _by_clock(asked, answer, measure)
     if asked.bucket and not measure.adds and len(asked.by) <= 1:
         return _as_lines(asked, answer, measure)
-    return over_time(asked, answer, measure)
+    return over_time(asked, answer, measure, ask)
 
 
 def _by_clock(asked: Question, answer: Answer, measure: Measure) -> dict[str, object] | None:
@@ -134,7 +139,9 @@ def _as_lines(asked: Question, answer: Answer, measure: Measure) -> dict[str, ob
     return lines(kept, names, axis(measure), bucket=asked.bucket) if len(kept) > 1 else None
 
 
-def over_time(asked: Question, answer: Answer, measure: Measure) -> dict[str, object] | None:
+def over_time(
+    asked: Question, answer: Answer, measure: Measure, ask: Ask
+) -> dict[str, object] | None:
     """
     Bands of the greatest, and the others, over time; None where parts do not add up. (A ranking
     is not drawn beside a table that has its bars in it.)
@@ -143,7 +150,7 @@ def over_time(asked: Question, answer: Answer, measure: Measure) -> dict[str, ob
         return None
     bucket = asked.bucket or _bucket(answer)
     top = min(asked.top or MOST_BANDS, MOST_BANDS)
-    series = desk().ask(
+    series = ask(
         replace(asked, measures=(measure.name,), bucket=bucket, top=top, order="", ascending=False)
     )
     if len(series.total_by_time) < 2:

@@ -1,0 +1,17 @@
+"""Charts: one Vega-Lite definition each, drawn on the server as SVG or PNG."""
+
+from leadline.render.charts.render import draw_file, draw_png, draw_svg, warm_up
+from leadline.render.charts.shapes import columns, heat, lines
+from leadline.render.charts.specs import ranking, stacked_area
+
+__all__ = [
+    "columns",
+    "draw_file",
+    "draw_png",
+    "draw_svg",
+    "heat",
+    "lines",
+    "ranking",
+    "stacked_area",
+    "warm_up",
+]
