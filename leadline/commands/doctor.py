@@ -158,6 +158,29 @@ def check_collectors(context: Context) -> Iterator[Finding]:
         yield Finding("missing", f"collector {name}", reason)
 
 
+def check_slurm(context: Context) -> Iterator[Finding]:
+    """
+    How Slurm is asked from here, where it is, and why not by pyslurm: one look as a shipper takes.
+    """
+    from shipper.collectors.slurm.asking import Asking
+    from shipper.settings import CollectSettings
+    from shipper.system import System
+
+    settings = context.settings.get("collect", CollectSettings).slurm_live
+    if not settings.enabled:
+        return
+    system = System()
+    asking = Asking(system, settings)
+    look = asking.look(system.uptime() + settings.timeout)
+    if asking.pyslurm_problem:
+        yield Finding("missing", "pyslurm", f"not used: {asking.pyslurm_problem}")
+    if look is None:
+        yield Finding("wrong", "slurmctld", f"did not answer: {asking.problem}")
+    else:
+        detail = f"{asking.ways}; {len(look.nodes):,} nodes, {len(look.jobs):,} jobs"
+        yield Finding("ok", "slurmctld", f"asked for {detail}")
+
+
 CHECKS: tuple[Callable[[Context], Iterator[Finding]], ...] = (
     check_python,
     check_settings,
@@ -165,6 +188,7 @@ CHECKS: tuple[Callable[[Context], Iterator[Finding]], ...] = (
     check_store,
     check_optional,
     check_collectors,
+    check_slurm,
 )
 
 

@@ -15,9 +15,9 @@ def build(gear: Gear) -> Collector:
         raise UnavailableError(
             "not asked for here; collect.slurm_live.enabled: yes on one machine per cluster"
         )
-    from shipper.collectors.slurm.asking import find_source
+    from shipper.collectors.slurm.asking import running_version
     from shipper.collectors.slurm.collector import SlurmCollector
 
-    if find_source(gear.system) is None:
+    if running_version(gear.system) is None:
         raise UnavailableError("no Slurm commands here (squeue, scontrol)")
     return SlurmCollector(gear)

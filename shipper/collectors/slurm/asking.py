@@ -48,11 +48,15 @@ RESERVATIONS: dict[str, Call[ReservationSeen]] = {
 }
 
 
-def find_source(system: System) -> bytes | None:
+def running_version(system: System) -> str | None:
     """
-    `slurm 22.05.8`; None where no Slurm commands are.
+    22.05.8 of `slurm 22.05.8`; None where no Slurm commands are.
     """
-    return system.run(("sinfo", "-V"), 5.0)
+    said = system.run(("sinfo", "-V"), 5.0)
+    if said is None:
+        return None
+    words = said.decode("utf-8", "replace").split()
+    return next((word for word in words if word[:1].isdigit()), "")
 
 
 class Asking:
@@ -60,8 +64,10 @@ class Asking:
         self._system = system
         self._source = settings.source
         self._pyslurm = settings.source in ("auto", "pyslurm")
+        self._answered = False  # pyslurm did, once
         self._works: dict[str, str] = {}  # kind → the way that answered last time
         self.problem = ""
+        self.pyslurm_problem = ""
 
     def look(self, until: float) -> Look | None:
         """
@@ -78,17 +84,31 @@ class Asking:
         return Look(jobs, nodes, self._ask("reservations", RESERVATIONS, until))
 
     def _by_pyslurm(self, until: float) -> Look | None:
-        raw = self._system.run(PYSLURM, self._left(until) / 2)
-        if raw is None:
-            self._pyslurm = self._source == "pyslurm"  # auto: not there, not tried again
-            self.problem = "pyslurm is not there, or does not fit the Slurm that runs"
-            return None
+        """
+        Where it refuses, or never answered, it is not tried again unless the settings name it.
+        """
+        running = running_version(self._system) or ""
+        raw = self._system.run((*PYSLURM, running), self._left(until) / 2)
         try:
-            return from_pyslurm.read(raw)
+            if raw is None:
+                raise FormatError("pyslurm failed, or took too long to answer")
+            look = from_pyslurm.read(raw)
         except FormatError as error:
-            self.problem = str(error)
-            self._pyslurm = self._source == "pyslurm"
+            self.problem = self.pyslurm_problem = str(error)
+            again = self._answered and not isinstance(error, from_pyslurm.RefusedError)
+            self._pyslurm = again or self._source == "pyslurm"
             return None
+        self._answered, self.pyslurm_problem = True, ""
+        return look
+
+    @property
+    def ways(self) -> str:
+        """
+        How the last look was answered: `nodes by text, jobs by json`.
+        """
+        if self._pyslurm and not self.pyslurm_problem and self._answered:
+            return "pyslurm"
+        return ", ".join(f"{kind} by {way.partition(',')[0]}" for kind, way in self._works.items())
 
     def _ask(self, kind: str, ways: dict[str, Call[T]], until: float) -> list[T] | None:
         """

@@ -24,9 +24,17 @@ from shipper.collectors.slurm.records import (
 )
 
 
+class RefusedError(FormatError):
+    """
+    pyslurm is not there, or is not for the Slurm that runs: no use to try again.
+    """
+
+
 def read(raw: bytes) -> Look:
     try:
         told = orjson.loads(raw)
+        if "refused" in told:
+            raise RefusedError(str(told["refused"]))
         return Look(
             [_job(record) for record in told["jobs"]],
             [_node(record) for record in told["nodes"]],

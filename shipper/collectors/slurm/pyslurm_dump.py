@@ -1,13 +1,15 @@
 """
-Run as a process of its own: everything pyslurm tells, as JSON on stdout.
+Run as a process of its own: everything pyslurm tells, as JSON on stdout; or why it is not asked.
 
 Importing pyslurm without a usable slurm.conf ends the process, and a slurmctld that is away holds
-it for long; neither may happen to the shipper.
+it for long; neither may happen to the shipper. The one argument is the version of the Slurm that
+runs here: a pyslurm built for another one is not imported.
 """
 
 from __future__ import annotations
 
 import sys
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import orjson
@@ -57,12 +59,39 @@ def dump(pyslurm: Any) -> dict[str, Any]:
     }
 
 
-def main() -> int:
+def misfit(ours: str | None, running: str) -> str | None:
+    """
+    Why a pyslurm of version OURS does not fit RUNNING; None where it does. pyslurm's first two
+    numbers are those of the Slurm it is built for: 22.5.1 is for 22.05.
+    """
+    if ours is None:
+        return "pyslurm is not installed"
+    if (built := release(ours)) and built == release(running):
+        return None
+    return f"pyslurm {ours} is built for another Slurm than {running or '(unknown)'}, which is here"
+
+
+def release(version: str) -> tuple[int, ...]:
+    parts = version.split(".")[:2]
+    return tuple(int(part) for part in parts) if all(p.isdigit() for p in parts) else ()
+
+
+def answer(running: str) -> dict[str, Any]:
+    try:
+        ours: str | None = version("pyslurm")
+    except PackageNotFoundError:
+        ours = None
+    if (why := misfit(ours, running)) is not None:
+        return {"refused": why}
     try:
         import pyslurm
-    except ImportError:
-        return 3
-    sys.stdout.buffer.write(orjson.dumps(dump(pyslurm)))
+    except ImportError as error:
+        return {"refused": f"pyslurm {ours} does not import: {error}"[:300]}
+    return dump(pyslurm)
+
+
+def main() -> int:
+    sys.stdout.buffer.write(orjson.dumps(answer(sys.argv[1] if len(sys.argv) > 1 else "")))
     return 0
 
 

@@ -6,15 +6,20 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+import orjson
 import pytest
+from click.testing import CliRunner
 
+from leadline.commands import cli
 from leadline.formats import Document
 from leadline.settings import Duration
 from shipper.collectors.slurm import asking
+from shipper.collectors.slurm.asking import Asking
+from shipper.collectors.slurm.pyslurm_dump import dump
 from shipper.settings import CollectSettings, SlurmLiveSettings
 from shipper.snapshot import Snapshots
 from tests.shipper.fake import FakeSystem
-from tests.shipper.slurm.conftest import TAKEN
+from tests.shipper.slurm.conftest import TAKEN, fake_pyslurm
 
 
 class Counting(FakeSystem):
@@ -163,6 +168,49 @@ def test_pyslurm_is_tried_once(machine: Counting) -> None:
     machine.pass_time(60)
     snapshots.take()
     assert machine.calls.count(Path(asking.PYSLURM[0]).name) == 1
+
+
+def dumped(machine: Counting, output: bytes | None) -> None:
+    machine.outputs[" ".join((*asking.PYSLURM, "22.05.8"))] = output
+
+
+def test_pyslurm_of_another_slurm_is_not_asked(machine: Counting) -> None:
+    """
+    It refuses by itself, told which version runs; why is kept for `leadline doctor`.
+    """
+    dumped(machine, b'{"refused": "pyslurm 25.11.2 is built for another Slurm"}')
+    asks = Asking(machine, SlurmLiveSettings(enabled=True))
+    assert asks.look(machine.uptime() + 8) is not None
+    assert "another Slurm" in asks.pyslurm_problem
+    assert "nodes by json, jobs by json, reservations by text" == asks.ways
+
+
+def test_pyslurm_that_answers_is_enough(machine: Counting) -> None:
+    """
+    No command asks slurmctld; once it fails, they do, and it gets another chance at the next look.
+    """
+    dumped(machine, orjson.dumps(dump(fake_pyslurm())))
+    asks = Asking(machine, SlurmLiveSettings(enabled=True))
+    assert asks.look(machine.uptime() + 8) is not None
+    assert "pyslurm" == asks.ways
+    assert not {"squeue", "scontrol"} & set(machine.calls)
+    dumped(machine, None)
+    assert asks.look(machine.uptime() + 8) is not None
+    assert {"squeue", "scontrol"} <= set(machine.calls)
+    dumped(machine, orjson.dumps(dump(fake_pyslurm())))
+    assert asks.look(machine.uptime() + 8) is not None
+    assert "pyslurm" == asks.ways
+
+
+def test_doctor_says_how_slurm_is_asked() -> None:
+    """
+    Switched on, with no Slurm here: told with the reason, and that pyslurm is not installed.
+    """
+    options = ("--set", "collect.slurm_live.enabled=yes")
+    with_path = {"PATH": "/nowhere"}
+    output = CliRunner().invoke(cli, [*options, "doctor"], env=with_path).output
+    assert "not used: pyslurm is not installed" in output
+    assert "did not answer" in output
 
 
 def test_without_accounting_squeue_tells_the_end(machine: Counting) -> None:

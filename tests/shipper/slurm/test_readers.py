@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import Any
 
 import orjson
@@ -13,9 +12,9 @@ from leadline.formats import Document
 from leadline.formats.validate import check
 from shipper.collectors.slurm import from_json, from_pyslurm, from_text
 from shipper.collectors.slurm.changes import Changes
-from shipper.collectors.slurm.pyslurm_dump import JOB, NODE, RESERVATION, dump
+from shipper.collectors.slurm.pyslurm_dump import dump, misfit
 from shipper.collectors.slurm.records import Look
-from tests.shipper.slurm.conftest import TAKEN, by_json, by_text, capture
+from tests.shipper.slurm.conftest import TAKEN, by_json, by_text, capture, fake_pyslurm
 
 
 def documents(look: Look) -> list[Document]:
@@ -146,68 +145,33 @@ def test_new_json_gives_what_old_json_gives() -> None:
     assert documents(new) == documents(by_json())
 
 
-def fake_pyslurm() -> Any:
-    """
-    The module as 25.11 was recorded: attribute names and types of recipes, values of the capture.
-    """
-
-    class Counted:
-        def __init__(self, count: int) -> None:
-            self.count = count
-
-    def cards(entries: Any) -> dict[str, Counted]:
-        found = {f"{g.name}:{g.type}": Counted(g.count) for g in entries}
-        return {"gpu": Counted(sum(g.count for g in entries)), **found} if found else {}
-
-    def numbers(entries: Any) -> dict[str, int]:
-        return {name: counted.count for name, counted in cards(entries).items()}
-
-    look = by_json()
-    jobs = {}
-    for one in look.jobs:
-        jobs[one.id] = SimpleNamespace(**dict.fromkeys(JOB))
-        jobs[one.id].__dict__.update(
-            id=one.id, state=one.state, state_reason=one.reason or "None", submit_time=one.submit,
-            eligible_time=one.eligible, start_time=one.start, end_time=one.end,
-            time_limit=one.limit and one.limit // 60, user_name=one.user, user_id=one.uid,
-            group_name=one.group, account=one.account, partition=one.partition, qos=one.qos,
-            name=one.name, cpus=one.cpus, num_nodes=one.node_count, allocated_nodes=one.nodes,
-            gpus=cards(one.gpus), priority=one.priority, array_id=one.array_id,
-            array_task_id=one.array_task, working_directory=one.work_dir,
-        )  # fmt: skip
-    nodes = {}
-    for n in look.nodes:
-        nodes[n.name] = SimpleNamespace(**dict.fromkeys(NODE))
-        nodes[n.name].__dict__.update(
-            name=n.name, state="+".join((n.state, *n.flags)), reason=n.reason,
-            reason_user=n.reason_user, reason_time=n.reason_time, partitions=list(n.partitions),
-            available_features=list(n.features), total_cpus=n.cpus, cores_per_socket=4, sockets=2,
-            allocated_cpus=n.cpus_allocated, real_memory=(n.memory or 0) >> 20,
-            allocated_memory=(n.memory_allocated or 0) >> 20,
-            configured_gres={f"{g.name}:{g.type}": g.count for g in n.gres},
-            allocated_gres=numbers(n.gres_used),
-        )  # fmt: skip
-    reservations = {}
-    for r in look.reservations or []:
-        reservations[r.name] = SimpleNamespace(**dict.fromkeys(RESERVATION))
-        reservations[r.name].__dict__.update(
-            name=r.name, start_time=r.start, end_time=r.end, nodes=r.nodes, users=list(r.users),
-            accounts=[], partition=r.partition, flags=SimpleNamespace(name="|".join(r.flags)),
-        )  # fmt: skip
-    return SimpleNamespace(
-        __version__="25.11.2",
-        Jobs=SimpleNamespace(load=lambda: jobs),
-        Nodes=SimpleNamespace(load=lambda: nodes),
-        Reservations=SimpleNamespace(load=lambda: reservations),
-    )
-
-
 def test_pyslurm_gives_what_json_gives() -> None:
     """
     The third way, through the process that holds pyslurm away from the shipper.
     """
     look = from_pyslurm.read(orjson.dumps(dump(fake_pyslurm())))
     assert documents(look) == documents(by_json())
+
+
+@pytest.mark.parametrize(
+    ("ours", "running", "why"),
+    [
+        ("25.11.2", "25.11.0", None),
+        ("22.5.1", "22.05.8", None),
+        ("25.11.2", "22.05.8", "is built for another Slurm than 22.05.8"),
+        ("25.11.2", "", "unknown"),
+        (None, "22.05.8", "not installed"),
+    ],
+)
+def test_pyslurm_must_fit_the_slurm_that_runs(
+    ours: str | None, running: str, why: str | None
+) -> None:
+    """
+    The first two numbers are the same; else it says in words why it is not asked.
+    """
+    said = misfit(ours, running)
+    assert (why is None) == (said is None)
+    assert (why or "") in (said or "")
 
 
 @pytest.mark.parametrize("raw", [b"", b"{}", b"slurm_load_jobs error", b'{"jobs": 3}', b"[]"])

@@ -220,7 +220,7 @@ def test_json_and_text_agree(slurm: RealSlurm) -> None:
     """
     found = {}
     for source in ("json", "text"):
-        settings = SlurmLiveSettings(enabled=True, source=source)  # type: ignore[arg-type]
+        settings = SlurmLiveSettings(enabled=True, source=source)
         asking = Asking(AtSlurm(slurm.environment), settings)
         look = asking.look(time.clock_gettime(time.CLOCK_BOOTTIME) + 20)
         assert look is not None, asking.problem
