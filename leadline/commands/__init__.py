@@ -24,6 +24,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "job": ("leadline.commands.job", "What happened with a job: asked, used, advice."),
     "jobs": ("leadline.commands.jobs", "Runs of a period, one line each."),
     "findings": ("leadline.commands.findings", "What somebody should look at."),
+    "allocations": ("leadline.commands.allocations", "Hours granted: used, left, projected."),
     "alerts": ("leadline.commands.alerts", "What fires, who hears of it; silence, try."),
     "search": ("leadline.commands.search", "Find command lines by their words."),
     "identities": ("leadline.commands.identities", "Users, groups, groups of groups."),

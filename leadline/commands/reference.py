@@ -77,6 +77,9 @@ def _rows(kind: Any, prefix: str) -> Iterator[tuple[str, str, str, str]]:
         if dataclasses.is_dataclass(hint):
             yield from _rows(hint, f"{name}.")
             continue
+        if typing.get_origin(hint) is tuple and dataclasses.is_dataclass(typing.get_args(hint)[0]):
+            yield from _rows(typing.get_args(hint)[0], f"{name}[].")
+            continue
         meaning = meanings.get(field.name, "").replace("|", "\\|")
         yield f"`{name}`", _type_name(hint), _default(field, hint), meaning
 

@@ -13,11 +13,11 @@ from enrich.identity import IdentitySettings
 from enrich.settings import EnrichSettings, WorkerSettings
 from leadline.alerts.settings import AlertSettings, NotifierSettings, PersonSettings
 from leadline.chores.settings import ChoreSettings
-from leadline.reports.settings import AdviceSettings, FindingSettings
+from leadline.reports.settings import AdviceSettings, AllocationSettings, FindingSettings
 from leadline.settings.common import COMMON_SECTIONS
 from leadline.settings.plugins import PluginSettings
 from leadline.store.opensearch.settings import OpenSearchSettings
-from leadline.web.settings import WebSettings
+from leadline.web.settings import ConstantSettings, WebSettings
 from shipper.senders.settings import ShipSettings
 from shipper.settings import CollectSettings
 
@@ -33,8 +33,10 @@ def schema() -> dict[str, object]:
         "plugins": PluginSettings,
         "opensearch": OpenSearchSettings,
         "web": WebSettings,
+        "constants": dict[str, ConstantSettings],
         "advice": AdviceSettings,
         "findings": FindingSettings,
+        "allocations": AllocationSettings,
         "periods": dict[str, str],
         "alerts": AlertSettings,
         "chores": ChoreSettings,

@@ -1,12 +1,18 @@
 """
-When a report speaks up: sections `advice` and `findings` of the settings. Shares are of 1.
+When a report speaks up: sections `advice` and `findings` of the settings. Shares are of 1. And
+what projects were granted: section `allocations`.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
 
 HOUR = 3600.0
+
+Charge = Literal["allocated", "used"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,3 +50,38 @@ class FindingSettings:
     sparse_share: float = 0.8  # a node covered for less of its time has too few samples
     short_seconds: float = 60.0  # a job shorter than this is short
     short_jobs: int = 500  # so many short jobs of one user are a load
+
+
+@dataclass(frozen=True, slots=True)
+class GrantSettings:
+    """
+    Hours granted; a year is 365 days of 24 hours. One grant may be of cores and of GPUs.
+    """
+
+    period: str  # 2026-04-01..2026-09-30, 2026-Q2, or a name of the section periods
+    project: str = ""  # the project or account; empty: all together
+    cluster: str = ""  # empty: on all clusters together
+    core_hours: float = 0.0  # cores times hours
+    core_years: float = 0.0  # cores times 8,760 hours
+    gpu_hours: float = 0.0  # cards times hours
+    gpu_years: float = 0.0  # cards times 8,760 hours
+    charge: Charge = "allocated"  # allocated: what the scheduler gave; used: what samples saw
+    note: str = ""  # for people
+
+    def __post_init__(self) -> None:
+        amounts = (self.core_hours, self.core_years, self.gpu_hours, self.gpu_years)
+        if not all(math.isfinite(amount) and amount >= 0 for amount in amounts):
+            raise ValueError("an amount must be 0 or more")
+        if not any(amounts):
+            raise ValueError("core_hours, core_years, gpu_hours or gpu_years: one must be given")
+        for name in ("core", "gpu"):
+            if getattr(self, f"{name}_hours") and getattr(self, f"{name}_years"):
+                raise ValueError(f"{name}_hours and {name}_years: give one of them")
+
+
+@dataclass(frozen=True, slots=True)
+class AllocationSettings:
+    grants: tuple[GrantSettings, ...] = ()  # who may use how much, when
+    files: tuple[Path, ...] = ()  # CSV or TSV of more grants, the same names as columns
+    behind: float = 0.8  # projected below this share of the grant: behind
+    recent_days: float = 30.0  # the burn rate is the mean of so many days
