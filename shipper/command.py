@@ -5,8 +5,8 @@ Command lines as text: any bytes in, redacted, cut to what a document may hold.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from hashlib import blake2b
 
+from shipper.digest import digest
 from shipper.redact import Redact
 
 LONGEST = 8191
@@ -34,18 +34,14 @@ def command_line(raw: bytes | None, redact: Redact | None, arguments: bool = Tru
         return NOTHING
     if not arguments:
         raw = raw.split(b"\0", 1)[0]
-    digest = None
+    of_all = None
     if len(raw) > REDACTED_AHEAD:
-        digest = _digest(raw)
+        of_all = digest(raw, 12)
         raw = raw[:REDACTED_AHEAD]
     text = raw.replace(b"\0", b" ").decode("utf-8", "backslashreplace")
     if redact is not None:
         text = redact(text)
     if len(text) > LONGEST:
-        digest = digest or _digest(raw)
+        of_all = of_all or digest(raw, 12)
         text = text[:LONGEST]
-    return CommandLine(text, digest)
-
-
-def _digest(raw: bytes) -> str:
-    return blake2b(raw, digest_size=12).hexdigest()
+    return CommandLine(text, of_all)

@@ -4,7 +4,6 @@ Who a process is: user, command line, job, container. Found once, and again when
 
 from __future__ import annotations
 
-from hashlib import blake2b
 from sys import intern
 from typing import Protocol
 
@@ -13,6 +12,7 @@ from shipper import jobs, redact
 from shipper.addgrp import GroupJobs
 from shipper.collectors.contract import Gear, Tick
 from shipper.command import CommandLine, command_line
+from shipper.digest import digest
 from shipper.filters import Filter
 from shipper.jobs import Job
 from shipper.seen import Seen
@@ -230,5 +230,4 @@ def _kin(process: Seen) -> str:
         process.container or "",
         process.executable or "",
     )
-    digest = blake2b("\x1f".join(parts).encode("utf-8", "surrogatepass"), digest_size=9)
-    return "r" + digest.hexdigest()
+    return "r" + digest("\x1f".join(parts).encode("utf-8", "surrogatepass"), 9)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import pwd
 import socket
-import subprocess
 import sys
 import time
 import zlib
@@ -224,6 +223,8 @@ class System:
         """
         What a command prints; None when it is not there, fails, or takes longer than TIMEOUT.
         """
+        import subprocess  # 1 MB that nodes without anything to run do without
+
         try:
             done = subprocess.run(
                 list(command),

@@ -4,10 +4,8 @@ User names that never keep a sample waiting: a directory server may be slow, dea
 
 from __future__ import annotations
 
-import hmac
 import threading
 from base64 import b32encode
-from hashlib import sha256
 from pathlib import Path
 from queue import SimpleQueue
 
@@ -100,5 +98,8 @@ class Pseudonyms:
         self._key = key
 
     def of(self, name: str) -> str:
+        import hmac  # with hashlib it is OpenSSL, 4 MB, that only a node with a key should pay
+        from hashlib import sha256
+
         digest = hmac.new(self._key, name.encode("utf-8", "surrogateescape"), sha256).digest()
         return "u" + b32encode(digest[:10]).decode().lower()

@@ -5,11 +5,11 @@ Collector `modules`: a fingerprint of the loaded kernel modules, and an event wh
 from __future__ import annotations
 
 from collections.abc import Iterator
-from hashlib import blake2b
 
 from leadline.formats import Document
 from leadline.formats.times import from_epoch
 from shipper.collectors.contract import Collector, Gear, Tick, UnavailableError
+from shipper.digest import digest
 
 
 class ModulesCollector:
@@ -52,7 +52,7 @@ def fingerprint(names: set[str]) -> str:
     """
     The same for the same set, whatever order and use counts the kernel shows.
     """
-    return blake2b("\n".join(sorted(names)).encode(), digest_size=8).hexdigest()
+    return digest("\n".join(sorted(names)).encode(), 8)
 
 
 def build(gear: Gear) -> Collector:

@@ -9,6 +9,7 @@ from typing import Any
 
 from leadline.formats import Document
 from shipper.collectors.contract import Collector, Gear, Tick, UnavailableError
+from shipper.system import System
 
 ALL_LINKS = 0xFFFFFFFF
 CORE_CLOCK, MEMORY_CLOCK = 1, 2  # SM and memory, of NVML's clock types
@@ -16,6 +17,8 @@ CORRECTED, UNCORRECTED, SINCE_EVER = 0, 1, 1
 COMPUTE_MODES = {0: "default", 1: "exclusive thread", 2: "prohibited", 3: "exclusive process"}
 # XIDs that a program causes by its own fault: the card is fine.
 PROGRAM_XIDS = frozenset({13, 31, 43, 45, 68, 69})
+DRIVER = ("/proc/driver/nvidia/version", "/dev/nvidiactl", "/dev/dxg")
+VENDOR = "0x10de"
 
 
 class CardLostError(Exception):
@@ -308,9 +311,22 @@ def pynvml() -> Any:
     return library
 
 
+def may_have_cards(system: System) -> bool:
+    """
+    Whether to ask NVML at all: its library is 1.5 MB that stays on a node without a card. A driver
+    that is not loaded yet is loaded by NVML, so the bus counts as well.
+    """
+    if system.platform != "linux" or any(system.stat(path) for path in DRIVER):
+        return True
+    bus = "/sys/bus/pci/devices"
+    return any(system.text(f"{bus}/{name}/vendor") == VENDOR for name in system.entries(bus))
+
+
 def build(gear: Gear) -> Collector:
     if "nvidia" not in gear.settings.gpu.vendors:
         raise UnavailableError("collect.gpu.vendors leaves it out")
+    if not may_have_cards(gear.system):
+        raise UnavailableError("no NVIDIA card on the PCI bus, and no driver of one")
     library: Any = gear.system.library(pynvml)
     if library is None:
         raise UnavailableError("nvidia-ml-py is not installed: pip install leadline[nvidia]")

@@ -7,32 +7,26 @@ An answer that does not look like a worker's (a captive portal, a proxy's page) 
 
 from __future__ import annotations
 
-import http.client
 import json
-import ssl
 import time
 import zlib
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from leadline.errors import LeadlineError, SettingsError
 from shipper.senders.settings import ShipSettings, TlsSettings
 from shipper.senders.sink import NotNow, Paused, Refused
+from shipper.senders.wire import Answer, Connection, WireError
+
+if TYPE_CHECKING:
+    import ssl
 
 PATH = "/api/v1/documents"
-ANSWER_LIMIT = 64 << 10
 BACK_TO_FIRST = 600.0  # after a failover, look at the preferred endpoint again after this time
 NOT_THIS = {400: False, 413: True, 422: False}  # status: whether the size is what is wrong
 LATER = {408, 425, 429}
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    status: int
-    body: bytes
-    retry_after: float | None
 
 
 class HttpSink:
@@ -48,7 +42,7 @@ class HttpSink:
         self._left_first = 0.0
         secure = any(url.startswith("https") for url in self._endpoints)
         self._tls = tls_context(settings.ssl) if secure else None
-        self._connection: http.client.HTTPConnection | None = None
+        self._connection: Connection | None = None
 
     @property
     def target(self) -> str:
@@ -87,32 +81,24 @@ class HttpSink:
         fresh = self._connection is None
         try:
             return self._exchange(body, headers)
-        except (http.client.HTTPException, OSError) as error:
+        except (WireError, OSError) as error:
             self.close()
             if fresh or isinstance(error, TimeoutError):
                 raise NotNow(f"{self.target}: {what_happened(error)}") from None
         try:  # the worker may have closed a connection that was idle: that is no failure yet
             return self._exchange(body, headers)
-        except (http.client.HTTPException, OSError) as error:
+        except (WireError, OSError) as error:
             self.close()
             raise NotNow(f"{self.target}: {what_happened(error)}") from None
 
     def _exchange(self, body: bytes, headers: dict[str, str]) -> Answer:
-        parts = urlsplit(self.target)
         if self._connection is None:
-            self._connection = self._connect(parts.scheme, parts.hostname or "", parts.port)
-        self._connection.request("POST", parts.path.rstrip("/") + PATH, body, headers)
-        response = self._connection.getresponse()
-        answer = response.read(ANSWER_LIMIT)
-        if response.will_close or response.read(1):
-            self.close()
-        return Answer(response.status, answer, seconds(response.headers.get("Retry-After")))
-
-    def _connect(self, scheme: str, host: str, port: int | None) -> http.client.HTTPConnection:
-        timeout = self._settings.timeout
-        if scheme == "https":
-            return http.client.HTTPSConnection(host, port, timeout=timeout, context=self._tls)
-        return http.client.HTTPConnection(host, port, timeout=timeout)
+            self._connection = Connection(self.target, self._settings.timeout, self._tls)
+        path = urlsplit(self.target).path.rstrip("/") + PATH
+        answer = self._connection.post(path, body, headers)
+        if not self._connection.is_open:
+            self._connection = None
+        return answer
 
     def _headers(self) -> dict[str, str]:
         headers = {
@@ -135,11 +121,11 @@ def judge(target: str, answer: Answer, count: int) -> None:
         if not is_receipt(answer.body):
             raise NotNow(f"{target}: answers {status}, but not as a leadline worker: {said}")
         return
-    reason = f"{target}: {status} {http.client.responses.get(status, '')}: {said}".rstrip(": ")
+    reason = f"{target}: {status} {answer.phrase[:50]}: {said}".rstrip(": ")
     if status in NOT_THIS:
         raise Refused(reason, too_large=NOT_THIS[status])
     if status in LATER or status >= 500 or status < 200:
-        raise NotNow(reason, answer.retry_after)
+        raise NotNow(reason, seconds(answer.headers.get("retry-after")))
     raise Paused(reason)
 
 
@@ -175,13 +161,13 @@ def seconds(text: str | None) -> float | None:
 
 
 def what_happened(error: Exception) -> str:
-    if isinstance(error, ssl.SSLCertVerificationError):
-        return f"certificate not trusted: {error.verify_message}"
+    if why := getattr(error, "verify_message", None):  # an ssl.SSLCertVerificationError
+        return f"certificate not trusted: {why}"
     if isinstance(error, TimeoutError):
         return "no answer in time"
     if isinstance(error, OSError) and error.strerror:
         return str(error.strerror)
-    return f"no proper answer ({type(error).__name__})"
+    return f"no proper answer ({error or type(error).__name__})"
 
 
 def read_token(settings: ShipSettings) -> str:
@@ -202,6 +188,8 @@ def read_token(settings: ShipSettings) -> str:
 
 
 def tls_context(settings: TlsSettings) -> ssl.SSLContext:
+    import ssl  # not at the top: OpenSSL is 5 MB that a node without TLS does without
+
     context = ssl.create_default_context()
     file: Path | None = None
     try:

@@ -12,23 +12,9 @@ from leadline.errors import FormatError
 from leadline.formats import Document
 from leadline.formats.gres import Gres, by_model, total
 from leadline.formats.hostlist import expand_hosts
+from leadline.formats.runs import ENDED
 from leadline.formats.times import from_epoch
 from shipper.collectors.slurm.records import JobSeen, NodeSeen, ReservationSeen, short
-
-ENDED = frozenset(
-    {
-        "BOOT_FAIL",
-        "CANCELLED",
-        "COMPLETED",
-        "DEADLINE",
-        "FAILED",
-        "NODE_FAIL",
-        "OUT_OF_MEMORY",
-        "PREEMPTED",
-        "REVOKED",
-        "TIMEOUT",
-    }
-)
 
 ENDED_VERSION = 10_000_000_000  # added: a record of the ended run stands above any other
 

@@ -13,9 +13,9 @@ from leadline.errors import FormatError
 from leadline.formats import Document
 from leadline.formats.gres import parse_gres, parse_memory, total
 from leadline.formats.redact import redact
+from leadline.formats.runs import ENDED
 from leadline.formats.times import from_epoch
 from shipper.collectors.slurm.documents import (
-    ENDED,
     ENDED_VERSION,
     Threads,
     cores_of,

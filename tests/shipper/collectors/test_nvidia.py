@@ -17,6 +17,7 @@ WITH = ("process", "node", "nvidia")
 
 
 def watch(system: FakeSystem, start: Start, *cards: Card, **settings: object) -> Snapshots:
+    system.put("/proc/driver/nvidia/version", "NVRM version: 550.54.15")
     system.libraries["pynvml"] = FakeNvml(*cards)
     return start(collectors=WITH, **settings)
 
@@ -198,10 +199,22 @@ def test_nvlink_is_an_interface(system: FakeSystem, start: Start) -> None:
     assert (told["network.out.bytes"], told["network.in.bytes"]) == (2048, 5120)
 
 
+def test_without_a_card_nvml_is_not_loaded(system: FakeSystem, start: Start) -> None:
+    """
+    A node without NVIDIA on its bus is silent and pays nothing for the library; with a card there,
+    what is missing has a name.
+    """
+    system.libraries["pynvml"] = FakeNvml(Card("GPU-1"))
+    assert "no NVIDIA card" in start(collectors=WITH).unavailable["nvidia"]
+    system.put("/sys/bus/pci/devices/0000:07:00.0/vendor", "0x10de\n")
+    assert "nvidia" not in start(collectors=WITH).unavailable
+
+
 def test_without_a_driver_it_is_silent(system: FakeSystem, start: Start) -> None:
     """
-    No library, or a driver that does not start: for `leadline doctor` to tell, not an event.
+    No library, or one that does not start, is no event: `leadline doctor` tells.
     """
+    system.put("/dev/nvidiactl", "")
     without = start(collectors=WITH)
     assert "nvidia-ml-py" in without.unavailable["nvidia"]
     system.libraries["pynvml"] = FakeNvml(works=False)
