@@ -13,10 +13,10 @@ from leadline.errors import QuestionError
 from leadline.query import Filter, parse_period, question
 from leadline.render import Table, render
 from leadline.render.table import FORMATS, Column
+from leadline.reports.names import differences
 from leadline.reports.nodes import (
     Fleet,
     card_rows,
-    differences,
     fleet,
     group_rows,
     node_rows,

@@ -30,6 +30,7 @@ BROKEN_STATES = frozenset({"DOWN", "ERROR", "FAIL", "FAILING", "FUTURE", "INVAL"
 BROKEN_FLAGS = frozenset({"DOWN", "NOT_RESPONDING", "FAIL", "INVALID", "INVALID_REG", "INVAL"})
 CLOSED_STATES = frozenset({"DRAINED", "DRAINING", "MAINT"})
 CLOSED_FLAGS = frozenset({"DRAIN", "MAINT", "MAINTENANCE", "REBOOT_ISSUED", "BLOCKED"})
+REMOVED = "REMOVED"  # leadline's own word: the scheduler no longer has the node
 BUSY_STATES = frozenset({"ALLOCATED", "MIXED", "COMPLETING", "DRAINING", "ALLOC", "MIX"})
 OPEN_STATES = frozenset({"IDLE", "PLANNED", "RESERVED", "RESV", "COMP"})
 

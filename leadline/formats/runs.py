@@ -6,6 +6,22 @@ from __future__ import annotations
 
 from leadline.formats.times import epoch_seconds
 
+# States of Slurm in which a run is over; unless it is COMPLETING still.
+ENDED = frozenset(
+    {
+        "BOOT_FAIL",
+        "CANCELLED",
+        "COMPLETED",
+        "DEADLINE",
+        "FAILED",
+        "NODE_FAIL",
+        "OUT_OF_MEMORY",
+        "PREEMPTED",
+        "REVOKED",
+        "TIMEOUT",
+    }
+)
+
 
 def job_id(cluster: str, local_id: str, host: str | None = None, boot: str | None = None) -> str:
     """

@@ -277,17 +277,3 @@ def waiting_rows(store: Store, scope: Scope, start: datetime, end: datetime) -> 
         ),
         key=lambda row: (-int(str(row["jobs"])), str(row["reason"])),
     )
-
-
-def differences(fleet: Fleet) -> list[str]:
-    """
-    Nodes that only the scheduler knows, and machines that only send.
-    """
-    known = set(fleet.changes)
-    clusters = {cluster for cluster, _ in known}
-    silent = sorted(known - fleet.seen)
-    strange = sorted(host for host in fleet.seen - known if host[0] in clusters)
-    return [
-        *(f"{c}/{name}: the scheduler has it, it sends no samples" for c, name in silent),
-        *(f"{c}/{name}: it sends samples, the scheduler does not have it" for c, name in strange),
-    ]

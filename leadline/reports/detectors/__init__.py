@@ -18,4 +18,5 @@ DETECTORS: dict[str, Detector] = {
     "silent node": nodes.silent,
     "failing card": nodes.failing_cards,
     "few samples": nodes.few_samples,
+    "node names": nodes.node_names,
 }

@@ -17,8 +17,11 @@ from leadline.reports.finding import (
     text,
     total,
 )
+from leadline.reports.names import names
+from leadline.reports.nodes import Host, fleet
 from leadline.store.plan import Condition, Op
 
+SHOWN = 10  # names told of many
 PLACE = groups("cluster", "host.name")
 
 
@@ -96,4 +99,50 @@ def few_samples(case: Case) -> list[Finding]:
                     remedy="`leadline status` says what its shipper waits for",
                 )
             )
+    return found
+
+
+def node_names(case: Case) -> list[Finding]:
+    """
+    Nodes that the scheduler and the samples do not agree on, one finding a cluster and kind.
+
+    A machine that only sends is told where jobs ran on it: login nodes do so, and nothing is wrong.
+    """
+    found = names(fleet(case.store, case.scope, case.start, case.end, case.where))
+    rows = case.ask("process", PLACE, COUNT, where=(Condition("job.run", Op.EXISTS),))
+    ran = {(str(row["cluster"]), str(row["host.name"])) for row in rows}
+    hearing = {cluster for cluster, _ in found.both}
+    return [
+        *_named(
+            [host for _, host in found.written],
+            "the scheduler writes these names otherwise",
+            "set collect.host there to the scheduler's short name",
+        ),
+        *_named(
+            [host for host in found.silent if host[0] in hearing],
+            "the scheduler has them, they send no samples",
+            "install or start the shipper there",
+        ),
+        *_named(
+            [host for host in found.strange if host in ran],
+            "jobs ran there, the scheduler that is asked does not have them",
+            "set collect.host there to the scheduler's name of it, or collect.cluster",
+        ),
+    ]
+
+
+def _named(hosts: list[Host], what: str, remedy: str) -> list[Finding]:
+    found = []
+    for cluster in sorted({cluster for cluster, _ in hosts}):
+        own = [name for where, name in hosts if where == cluster]
+        more = f" and {len(own) - SHOWN} more" if len(own) > SHOWN else ""
+        found.append(
+            Finding(
+                kind="node names",
+                cluster=cluster,
+                object=f"{len(own)} nodes" if len(own) > 1 else own[0],
+                evidence=f"{what}: {', '.join(own[:SHOWN])}{more}",
+                remedy=remedy,
+            )
+        )
     return found

@@ -21,6 +21,7 @@ from leadline.reports.finding import (
     text,
     total,
 )
+from leadline.reports.presence import presence
 from leadline.store.plan import Condition, Op, Row
 
 WHO = groups("cluster", "host.name", "user.name")
@@ -31,8 +32,9 @@ def stray(case: Case) -> list[Finding]:
     """
     Processes of a user on a node where that user has no job.
 
-    Either the shipper says so, or: on a node where jobs were seen, in an hour in which the user
-    had none there. Login nodes, where no job ever is, and system users are left out.
+    An hour counts where the scheduler was asked and had no job of the user there. Where it was
+    not: the shipper says so, or the user had none in an hour on a node where jobs were seen.
+    Login nodes, where no job ever is, and system users are left out.
     """
     here = (*WHO, BY_HOUR)
     with_job = case.ask("process", here, COUNT, where=(Condition("job.id", Op.EXISTS),))
@@ -47,13 +49,18 @@ def stray(case: Case) -> list[Finding]:
         COUNT,
         where=(NO_JOB,),
     )
+    rows = [row for row in rows if row["stray"] or (row["stray"] is None and _person(row))]
+    asked = {(*_node(row), str(row["user.name"])) for row in rows}
+    told = presence(case.store, case.scope, case.start, case.end, asked)
     seen: dict[tuple[str, str, str | None, str], list[Row]] = defaultdict(list)
     for row in rows:
-        told = row["stray"] is True
-        own = (*_node(row), row["user.name"], row["@timestamp"]) in owners
-        if told or (row["stray"] is None and _node(row) in nodes and not own and _person(row)):
-            key = (*_node(row), text(row, "user.name"), str(row["process.name"]))
-            seen[key].append(row)
+        node, user = _node(row), text(row, "user.name")
+        job = told.had_job(node, str(user), str(row["first"]), str(row["last"]))
+        if job is None:
+            own = (*node, row["user.name"], row["@timestamp"]) in owners
+            job = row["stray"] is not True and (node not in nodes or own)
+        if not job:
+            seen[(*node, user, str(row["process.name"]))].append(row)
     found = [_stray(key, members) for key, members in seen.items()]
     return [
         one

@@ -1,0 +1,70 @@
+"""
+Names of nodes on both sides: what the scheduler has, and what sends samples.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from leadline.formats.nodestate import REMOVED
+from leadline.reports.nodes import Fleet, Host
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """
+    `written` are pairs that are one node in two spellings: the scheduler's, and the sender's.
+    """
+
+    both: tuple[Host, ...]
+    silent: tuple[Host, ...]  # the scheduler has them, they send no samples
+    strange: tuple[Host, ...]  # they send samples, the scheduler does not have them
+    written: tuple[tuple[Host, Host], ...]
+
+
+def short_name(host: Host) -> Host:
+    """
+    `gpu-2` of `GPU-2.fox`: the name documents should have.
+    """
+    return host[0], host[1].partition(".")[0].lower()
+
+
+def names(fleet: Fleet) -> Names:
+    """
+    Machines of clusters whose scheduler is asked. A login node is strange, and nothing is wrong.
+    """
+    scheduler = {h for h in fleet.changes if fleet.latest(h).get("state.name") != REMOVED}
+    clusters = {cluster for cluster, _ in scheduler}
+    senders = {host for host in fleet.seen if host[0] in clusters}
+    silent, strange = scheduler - senders, senders - scheduler
+    by_short = {short_name(host): host for host in sorted(silent, reverse=True)}
+    written = tuple(
+        (by_short[short_name(host)], host)
+        for host in sorted(strange)
+        if short_name(host) in by_short
+    )
+    paired = {host for pair in written for host in pair}
+    return Names(
+        tuple(sorted(scheduler & senders)),
+        tuple(sorted(silent - paired)),
+        tuple(sorted(strange - paired)),
+        written,
+    )
+
+
+def differences(fleet: Fleet) -> list[str]:
+    """
+    One line each: for people.
+    """
+    found = names(fleet)
+    return [
+        *(
+            f"{a[0]}/{a[1]}: the scheduler's name of what sends as {b[1]}: one node, write it so"
+            for a, b in found.written
+        ),
+        *(f"{c}/{name}: the scheduler has it, it sends no samples" for c, name in found.silent),
+        *(
+            f"{c}/{name}: it sends samples, the scheduler does not have it"
+            for c, name in found.strange
+        ),
+    ]
