@@ -26,6 +26,7 @@ CREATE TABLE IF NOT EXISTS outbox (
   id TEXT PRIMARY KEY, recipient TEXT, subject TEXT, body TEXT, severity TEXT, made REAL,
   state TEXT, attempts INTEGER DEFAULT 0, next REAL DEFAULT 0, sent REAL, error TEXT);
 CREATE INDEX IF NOT EXISTS outbox_waiting ON outbox (made) WHERE state IN ('waiting', 'sending');
+CREATE TABLE IF NOT EXISTS files (message TEXT PRIMARY KEY, name TEXT, kind TEXT, data BLOB);
 CREATE TABLE IF NOT EXISTS marks (name TEXT PRIMARY KEY, at REAL);
 CREATE TABLE IF NOT EXISTS silences (
   id INTEGER PRIMARY KEY, rule TEXT, cluster TEXT, object TEXT, until REAL, reason TEXT);
@@ -96,6 +97,7 @@ class Ledger:
         Forget what ended and was sent long ago.
         """
         self.do("DELETE FROM outbox WHERE state IN ('sent', 'dry') AND made < ?", before)
+        self.do("DELETE FROM files WHERE message NOT IN (SELECT id FROM outbox)")
         self.do("DELETE FROM alerts WHERE ended < ?", before)
         self.do("DELETE FROM notes WHERE alert NOT IN (SELECT id FROM alerts)")
         self.do("DELETE FROM silences WHERE until < ?", before)

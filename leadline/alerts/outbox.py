@@ -15,7 +15,7 @@ from zoneinfo import ZoneInfo
 
 from leadline.alerts.engine import USER
 from leadline.alerts.ledger import Ledger
-from leadline.alerts.notifiers import Message, Notifier, RefusedError
+from leadline.alerts.notifiers import Attachment, Letter, Message, Notifier, RefusedError
 from leadline.alerts.settings import SPAN, AlertSettings, PersonSettings
 from leadline.alerts.wording import Line, body, subject, worst
 from leadline.settings.zones import local_zone
@@ -109,22 +109,36 @@ class Outbox:
         oldest = min(row["at"] for row in rows)
         return now >= last + pause and now >= oldest + self.settings.settle
 
-    def post(self, once: str, to: str, subject: str, text: str, now: datetime) -> bool:
+    def posted(self, once: str, to: str) -> bool:
+        """
+        Whether ONCE went to this person before; what only a dry run said still has to go.
+        """
+        return bool(self.ledger.mark(f"post:{self._number(once, to)}"))
+
+    def post(self, once: str, to: str, letter: Letter, now: datetime) -> bool:
         """
         A report or digest of somebody else's making for a person; False: ONCE was posted before.
         """
-        number = uuid.uuid5(uuid.NAMESPACE_OID, f"{to} {once}").hex
+        number, moment = self._number(once, to), now.timestamp()
         with self.ledger.change():
-            if self.ledger.mark(f"post:{number}"):
+            if self.posted(once, to):
                 return False
-            self.ledger.set_mark(f"post:{number}", now.timestamp())
+            self.ledger.set_mark(f"post:{number}", moment)
             self.ledger.do(
                 "INSERT INTO outbox (id, recipient, subject, body, severity, made, state)"
                 " VALUES (?, ?, ?, ?, 'info', ?, ?)",
-                *(number, to, subject, text, now.timestamp()),
+                *(number, to, letter.subject, letter.text, moment),
                 "waiting" if self.settings.send else "dry",
             )
+            if letter.file is not None and self.settings.send:
+                file = letter.file
+                text = "INSERT INTO files VALUES (?, ?, ?, ?)"
+                self.ledger.do(text, number, file.name, file.kind, file.data)
         return True
+
+    def _number(self, once: str, to: str) -> str:
+        dry = "" if self.settings.send else " dry"
+        return uuid.uuid5(uuid.NAMESPACE_OID, f"{to} {once}{dry}").hex
 
     def deliver(self, now: datetime) -> tuple[int, list[str]]:
         """
@@ -140,17 +154,25 @@ class Outbox:
             if row["next"] > moment:
                 troubles[to] = f"{to}: {row['error']}"
                 continue
-            message = Message(row["id"], row["subject"], row["body"], row["severity"])
+            message = Message(
+                row["id"], row["subject"], row["body"], row["severity"], self._file(row["id"])
+            )
             state, trouble = self._attempt(to, message)
             wait = min(60 * 2 ** min(row["attempts"], 10), LONGEST_WAIT)
             self.ledger.do(
                 "UPDATE outbox SET state = ?, error = ?, next = ?, sent = ? WHERE id = ?",
                 *(state, trouble, moment + wait, moment if state == "sent" else None, row["id"]),
             )
+            if state == "sent":
+                self.ledger.do("DELETE FROM files WHERE message = ?", row["id"])
             sent += state == "sent"
             if trouble:
                 troubles[to] = f"{to}: {trouble}"
         return sent, list(troubles.values())
+
+    def _file(self, number: str) -> Attachment | None:
+        found = self.ledger.rows("SELECT name, kind, data FROM files WHERE message = ?", number)
+        return Attachment(*found[0]) if found else None
 
     def _attempt(self, to: str, message: Message) -> tuple[str, str | None]:
         person = self.person(to)

@@ -5,7 +5,7 @@ One turn of everything: look, note, make messages, hand them over.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from leadline.alerts.ledger import Ledger
 from leadline.alerts.notifiers import build_notifier
 from leadline.alerts.outbox import Outbox
 from leadline.alerts.rules import Rule, read_rules
+from leadline.alerts.schedule import Schedule
 from leadline.alerts.settings import AlertSettings, NotifierSettings, PersonSettings
 from leadline.errors import LeadlineError
 from leadline.store.contract import Store
@@ -29,6 +30,7 @@ class Alerts:
     people: Mapping[str, PersonSettings]
     notifiers: NotifierSettings
     folder: Path
+    schedule: Schedule = field(default_factory=Schedule)
 
     def rules(self) -> dict[str, Rule]:
         return read_rules(self.settings.rules, self.settings.off)
@@ -56,6 +58,7 @@ class Alerts:
         except (LeadlineError, OSError) as error:  # that it is away has to be said all the more
             problems.append(f"events: {str(error).splitlines()[0]}")
         box = self.outbox(ledger)
+        problems += self.schedule.post(box, store, now)
         made = box.gather(now)
         sent, troubles = box.deliver(now)
         open_now = len(ledger.open_alerts())

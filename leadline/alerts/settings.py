@@ -58,6 +58,28 @@ class PersonSettings:
 
 
 @dataclass(frozen=True)
+class ScheduleSettings:
+    """
+    A report that goes out by itself when a month or week is over.
+    """
+
+    about: str = ""  # on what: project=chem-1, cluster=fox; empty: everything
+    to: tuple[str, ...] = ()  # people of the section `people`
+    every: Literal["month", "week"] = "month"  # the span it speaks of
+    at: str = "07:00"  # on the first day after it
+    pdf: bool = False  # as PDF, where a Chromium is on this machine
+
+    def __post_init__(self) -> None:
+        if not self.to:
+            raise ValueError("to: names nobody; write the names of people")
+        if not SPAN.fullmatch(f"{self.at}-00:00"):
+            raise ValueError(f"at {self.at!r} is no time of day; write 07:00")
+        from leadline.query import parse_filters  # a node's shipper reads settings and asks nothing
+
+        parse_filters(self.about)
+
+
+@dataclass(frozen=True)
 class SmtpSettings:
     host: str = "localhost"  # the mail server
     port: int = 25  # its port

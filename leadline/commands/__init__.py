@@ -26,6 +26,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "findings": ("leadline.commands.findings", "What somebody should look at."),
     "allocations": ("leadline.commands.allocations", "Hours granted: used, left, projected."),
     "alerts": ("leadline.commands.alerts", "What fires, who hears of it; silence, try."),
+    "report": ("leadline.commands.report", "A month's figures in one file; by mail."),
     "search": ("leadline.commands.search", "Find command lines by their words."),
     "identities": ("leadline.commands.identities", "Users, groups, groups of groups."),
     "backfill": ("leadline.commands.backfill", "Years of history from files others wrote."),

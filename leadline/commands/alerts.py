@@ -14,6 +14,7 @@ from leadline.alerts.ledger import Ledger
 from leadline.alerts.notifiers import Message, build_notifier
 from leadline.alerts.outbox import address_of
 from leadline.alerts.run import Alerts
+from leadline.alerts.schedule import Schedule
 from leadline.alerts.settings import AlertSettings, NotifierSettings
 from leadline.alerts.watch import look
 from leadline.commands.context import Context, with_context
@@ -21,6 +22,7 @@ from leadline.errors import SettingsError
 from leadline.formats.times import from_epoch
 from leadline.render import Column, Table, render
 from leadline.settings.typed import parse_duration
+from leadline.settings.zones import cluster_zone
 
 FOREVER = 4e9
 OPEN = (
@@ -48,11 +50,16 @@ RULES = (
 
 def alerts_of(context: Context) -> Alerts:
     people: Any = context.settings.sections["people"]
+    reports: Any = context.settings.sections["reports"]
+    for name, wanted in reports.items():
+        if unknown := [to for to in wanted.to if to not in people]:
+            raise SettingsError(f"reports.{name}.to: nobody in `people` is called {unknown[0]}")
     return Alerts(
         context.settings.get("alerts", AlertSettings),
         people,
         context.settings.get("notifiers", NotifierSettings),
         context.paths.state / "alerts",
+        Schedule(reports, cluster_zone(context.clusters, None)),
     )
 
 

@@ -11,7 +11,12 @@ from importlib import import_module
 
 from enrich.identity import IdentitySettings
 from enrich.settings import EnrichSettings, WorkerSettings
-from leadline.alerts.settings import AlertSettings, NotifierSettings, PersonSettings
+from leadline.alerts.settings import (
+    AlertSettings,
+    NotifierSettings,
+    PersonSettings,
+    ScheduleSettings,
+)
 from leadline.chores.settings import ChoreSettings
 from leadline.reports.settings import AdviceSettings, AllocationSettings, FindingSettings
 from leadline.settings.common import COMMON_SECTIONS
@@ -42,6 +47,7 @@ def schema() -> dict[str, object]:
         "chores": ChoreSettings,
         "people": dict[str, PersonSettings],
         "notifiers": NotifierSettings,
+        "reports": dict[str, ScheduleSettings],
     }
 
 

@@ -10,7 +10,6 @@ import socket
 import sys
 import threading
 from collections.abc import Iterator
-from email.message import Message as Mail
 from pathlib import Path
 from typing import Any
 
@@ -30,50 +29,9 @@ from leadline.alerts.settings import (
 )
 from leadline.errors import SettingsError
 from leadline.settings.typed import Duration
-from tests.alerts.conftest import NOON
+from tests.alerts.conftest import NOON, Inbox
 
 MESSAGE = Message("0123abcd", "[critical] fox: disk-full: c1 /", "c1 / is full: ø", "critical")
-
-
-class Inbox:
-    """
-    What a real SMTP server took; it refuses whom it does not know.
-    """
-
-    def __init__(self) -> None:
-        self.mails: list[Mail] = []
-        self.goodbye = "221 bye"
-
-    async def handle_RCPT(self, server: Any, session: Any, envelope: Any, to: str, _: Any) -> str:  # noqa: N802 - aiosmtpd's name
-        if to.startswith("nobody"):
-            return "550 no such user"
-        if to.startswith("later"):
-            return "451 try again later"
-        envelope.rcpt_tos.append(to)
-        return "250 OK"
-
-    async def handle_DATA(self, server: Any, session: Any, envelope: Any) -> str:  # noqa: N802 - aiosmtpd's name
-        from email import message_from_bytes, policy
-
-        self.mails.append(message_from_bytes(envelope.content, policy=policy.default))
-        return "250 taken"
-
-    async def handle_QUIT(self, server: Any, session: Any, envelope: Any) -> str:  # noqa: N802 - aiosmtpd's name
-        return self.goodbye
-
-
-@pytest.fixture
-def mail() -> Iterator[tuple[Inbox, int]]:
-    from aiosmtpd.controller import Controller
-
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    inbox = Inbox()
-    server = Controller(inbox, hostname="127.0.0.1", port=port)
-    server.start()
-    yield inbox, port
-    server.stop()
 
 
 def smtp(port: int) -> NotifierSettings:

@@ -14,6 +14,7 @@ import orjson
 import pytest
 
 from leadline.alerts.ledger import Ledger
+from leadline.alerts.notifiers import Letter
 from leadline.alerts.run import Alerts
 from leadline.alerts.settings import AlertSettings, NotifierSettings, PersonSettings
 from leadline.chores.run import CHORES, Work, do
@@ -117,9 +118,10 @@ def test_report_is_posted_once_per_schedule(tmp_path: Path) -> None:
     """
     site, ledger = alerts(tmp_path), Ledger(tmp_path / "state")
     box = site.outbox(ledger)
-    assert box.post("monthly 2026-10", "admins", "October", "text", NOON)
-    assert not box.post("monthly 2026-10", "admins", "October", "text", NOON)
-    assert box.post("monthly 2026-11", "admins", "November", "text", NOON)
+    october, november = Letter("October", "text"), Letter("November", "text")
+    assert box.post("monthly 2026-10", "admins", october, NOON)
+    assert not box.post("monthly 2026-10", "admins", october, NOON)
+    assert box.post("monthly 2026-11", "admins", november, NOON)
     assert (2, []) == box.deliver(NOON)
     subjects = [orjson.loads(x)["subject"] for x in (tmp_path / "told").read_bytes().splitlines()]
     assert ["October", "November"] == subjects

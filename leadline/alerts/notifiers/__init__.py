@@ -7,7 +7,14 @@ from __future__ import annotations
 from typing import Any
 
 from leadline.alerts.notifiers import command, file, smtp, syslog, webhook
-from leadline.alerts.notifiers.contract import Message, Notifier, NotNowError, RefusedError
+from leadline.alerts.notifiers.contract import (
+    Attachment,
+    Letter,
+    Message,
+    Notifier,
+    NotNowError,
+    RefusedError,
+)
 from leadline.alerts.settings import NotifierSettings
 from leadline.errors import SettingsError
 from leadline.settings.plugins import plugged
@@ -20,7 +27,16 @@ BUILT_IN: dict[str, Any] = {
     "syslog": syslog,
 }
 
-__all__ = ["BUILT_IN", "Message", "NotNowError", "Notifier", "RefusedError", "build_notifier"]
+__all__ = [
+    "BUILT_IN",
+    "Attachment",
+    "Letter",
+    "Message",
+    "NotNowError",
+    "Notifier",
+    "RefusedError",
+    "build_notifier",
+]
 
 
 def build_notifier(name: str, settings: NotifierSettings) -> Notifier:

@@ -23,11 +23,34 @@ class RefusedError(LeadlineError):
 
 
 @dataclass(frozen=True, slots=True)
+class Attachment:
+    """
+    A file that goes with a message, by notifiers that can carry one.
+    """
+
+    name: str
+    kind: str  # MIME
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Letter:
+    """
+    What somebody else wants sent: a report, a digest.
+    """
+
+    subject: str
+    text: str
+    file: Attachment | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Message:
     id: str  # the same at every attempt: a receiver may know repeats by it
     subject: str  # one line
     body: str
     severity: str = "info"
+    file: Attachment | None = None  # mail carries it; the others say the text alone
 
     def __post_init__(self) -> None:
         # Names of hosts, files and users end here: none of them may start a header of its own.

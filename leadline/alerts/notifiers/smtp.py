@@ -47,6 +47,11 @@ class Smtp:
         mail["Auto-Submitted"] = "auto-generated"
         mail["X-Leadline-Severity"] = message.severity
         mail.set_content(printable(message.body))
+        if message.file is not None:
+            kind, _, sub = message.file.kind.partition("/")
+            mail.add_attachment(
+                message.file.data, maintype=kind, subtype=sub, filename=message.file.name
+            )
         return mail
 
     def connect(self) -> smtplib.SMTP:
