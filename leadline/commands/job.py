@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 
@@ -16,7 +17,10 @@ from leadline.render import Column, Table, render
 from leadline.reports.advice import advise
 from leadline.reports.job import JobView, job_view
 from leadline.reports.job_text import summary
+from leadline.reports.scale import scale
+from leadline.reports.scale_text import scale_summary
 from leadline.reports.settings import AdviceSettings
+from leadline.store.contract import Store
 from leadline.store.scope import EVERYTHING
 
 FORMS = ("table", "json", "csv", "tsv")
@@ -25,19 +29,24 @@ FORMS = ("table", "json", "csv", "tsv")
 @click.command()
 @click.argument("job_ids", metavar="JOB…", nargs=-1, required=True)
 @click.option("--run", metavar="RUN", help="One run of an id that was used again.")
+@click.option("--scale", "scaled", is_flag=True, help="Will it scale? What limits it, how sure.")
 @click.option("--format", "form", type=click.Choice(FORMS), default="table", show_default=True)
 @with_context
-def job(context: Context, job_ids: tuple[str, ...], run: str | None, form: str) -> None:
+def job(
+    context: Context, job_ids: tuple[str, ...], run: str | None, scaled: bool, form: str
+) -> None:
     """
     What happened with a JOB: asked, used, over time, and advice for the next one.
 
     CSV and TSV are its use over time. Several jobs are shown one after the other. Running jobs are
-    told as far as they are.
+    told as far as they are. --scale says from what it used of what it and its nodes had whether
+    more would make it faster.
 
     \b
     Examples:
         leadline job fox/1234567
         leadline --cluster fox job 1234567 --format csv
+        leadline job fox/1234567 --scale
     """
     now = datetime.now(UTC)
     limits = context.settings.get("advice", AdviceSettings)
@@ -45,10 +54,11 @@ def job(context: Context, job_ids: tuple[str, ...], run: str | None, form: str) 
         job_view(context.store, EVERYTHING, qualified(context, name), now, run=run)
         for name in job_ids
     ]
+    if scaled:
+        click.echo(scales(context.store, views, limits, form))
+        return
     if form == "json":
-        told = [as_json(view, limits) for view in views]
-        whole = told[0] if len(told) == 1 else told
-        click.echo(orjson.dumps(whole, option=orjson.OPT_INDENT_2).decode())
+        click.echo(one_or_all([as_json(view, limits) for view in views]))
         return
     width = shutil.get_terminal_size((100, 24)).columns
     for place, view in enumerate(views):
@@ -56,6 +66,21 @@ def job(context: Context, job_ids: tuple[str, ...], run: str | None, form: str) 
             click.echo(("\n\n" if place else "") + summary(view, advise(view, limits), width))
         else:
             click.echo(render(profile_table(view), form))
+
+
+def scales(store: Store, views: Sequence[JobView], limits: AdviceSettings, form: str) -> str:
+    if form not in ("table", "json"):
+        raise QuestionError("--scale: as table or json; CSV and TSV are a job's use over time")
+    found = [scale(store, EVERYTHING, view, limits) for view in views]
+    if form == "json":
+        return one_or_all([asdict(known) for known in found])
+    width = shutil.get_terminal_size((100, 24)).columns
+    return "\n\n\n".join(scale_summary(known, width) for known in found)
+
+
+def one_or_all(told: Sequence[object]) -> str:
+    whole = told[0] if len(told) == 1 else told
+    return orjson.dumps(whole, option=orjson.OPT_INDENT_2).decode()
 
 
 def qualified(context: Context, name: str) -> str:
