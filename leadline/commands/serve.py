@@ -7,7 +7,6 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 from pathlib import Path
-from zoneinfo import ZoneInfo
 
 import click
 
@@ -28,8 +27,8 @@ def serve(context: Context, listen: str | None) -> None:
         leadline serve --listen 127.0.0.1:8470
     """
     try:
-        from leadline.web.app import Site
         from leadline.web.server import Server, address
+        from leadline.web.site import site_of
     except ImportError as error:
         raise LeadlineError(
             f"the web pages need {error.name}: pip install 'leadline[server]'"
@@ -39,11 +38,7 @@ def serve(context: Context, listen: str | None) -> None:
     if listen:
         settings = replace(settings, listen=listen)
     refuse_taken(*address(settings.listen))
-    site = Site(
-        open=lambda: context.store,
-        zone=zone_of(context),
-        settings=settings,
-    )
+    site = replace(site_of(context.settings, lambda: context.store), settings=settings)
     # The token is for who starts it, not for a log that others may read.
     shown = f"?token={secret(settings.token_file or Path())}" if _shows_token(settings) else ""
     click.echo(f"leadline serves http://{settings.listen}{settings.prefix}/{shown}", err=True)
@@ -52,16 +47,6 @@ def serve(context: Context, listen: str | None) -> None:
 
 def _shows_token(settings: WebSettings) -> bool:
     return settings.access == "token" and sys.stderr.isatty()
-
-
-def zone_of(context: Context) -> ZoneInfo:
-    """
-    The zone of the clusters where they agree, else this machine's.
-    """
-    from leadline.settings.zones import local_zone
-
-    zones = {cluster.zone for cluster in context.clusters.values() if cluster.zone}
-    return ZoneInfo(zones.pop()) if len(zones) == 1 else local_zone()
 
 
 def refuse_taken(host: str, port: int) -> None:

@@ -58,7 +58,7 @@ def job_rows(
             conditions.append(Condition("job.end", Op.BELOW, (format_time(period.end),)))
     if shortest:
         conditions.append(Condition("job.wall.seconds", Op.AT_LEAST, (shortest,)))
-    order = ("-job.start",) if period is None else ("-job.end",)
+    order = ("-job.start" if period is None else "-job.end", "job.run")
     batches = store.scan("job", scope, where=conditions, order=order, limit=limit)
     return [_row(document) for batch in batches for document in batch]
 

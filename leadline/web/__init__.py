@@ -10,7 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from leadline.web.app import Site, create_app
+    from leadline.web.app import create_app
+    from leadline.web.site import Site
 
 __all__ = ["Site", "create_app"]
 

@@ -17,6 +17,7 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from leadline.errors import SettingsError
 from leadline.store.scope import EVERYTHING, Scope
+from leadline.web.problem import problem
 from leadline.web.settings import WebSettings
 
 COOKIE = "leadline_seen"
@@ -142,10 +143,8 @@ def refused(code: int, message: str) -> Response:
     """
     Says nothing about what there is, not even the navigation.
     """
-    answer = make_response(
-        {"error": message, "status": code} if request.path.startswith("/api/") else message + "\n"
-    )
-    answer.status_code = code
-    if not request.path.startswith("/api/"):
-        answer.headers["Content-Type"] = "text/plain; charset=utf-8"
+    if request.path.startswith("/api/"):
+        return problem(code, "Refused", message)
+    answer = make_response(f"{message}\n", code)
+    answer.headers["Content-Type"] = "text/plain; charset=utf-8"
     return answer

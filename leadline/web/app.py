@@ -5,10 +5,7 @@ The application: pages, API and what every answer carries, be it a page or an er
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
-from zoneinfo import ZoneInfo
 
 from flask import Flask, Response, make_response, render_template, request
 from werkzeug.exceptions import HTTPException
@@ -16,10 +13,10 @@ from werkzeug.middleware.proxy_fix import ProxyFix
 from werkzeug.wrappers import Response as AnyResponse
 
 from leadline.errors import LeadlineError, QuestionError, StoreError
-from leadline.store.contract import Store
-from leadline.store.scope import EVERYTHING, Scope
 from leadline.web.access import Door
+from leadline.web.problem import problem
 from leadline.web.settings import WebSettings
+from leadline.web.site import Site
 
 # No script, nothing from elsewhere: what a command line holds can never run.
 POLICY = "; ".join(
@@ -44,23 +41,6 @@ HEADERS = {
 LONGEST_QUESTION = 4000  # characters after the ? of an address
 
 
-def now_utc() -> datetime:
-    return datetime.now(UTC)
-
-
-@dataclass(frozen=True, slots=True)
-class Site:
-    """
-    What the pages speak about, and how they reach it.
-    """
-
-    open: Callable[[], Store]  # called once, in the process that serves
-    zone: ZoneInfo = field(default_factory=lambda: ZoneInfo("UTC"))
-    settings: WebSettings = field(default_factory=WebSettings)
-    clock: Callable[[], datetime] = now_utc
-    scope: Scope = EVERYTHING
-
-
 def own_version() -> str:
     try:
         return version("leadline")
@@ -72,6 +52,7 @@ def create_app(site: Site) -> Flask:
     """
     The WSGI application of SITE.
     """
+    from leadline.web.api import add_api
     from leadline.web.asking import Desk
     from leadline.web.pages import NAVIGATION, add_pages
 
@@ -80,12 +61,12 @@ def create_app(site: Site) -> Flask:
     app.jinja_env.lstrip_blocks = True
     app.config["SEND_FILE_MAX_AGE_DEFAULT"] = 86400 * 30
     app.extensions["leadline"] = Desk(site)
-    shown = own_version()
+    app.config["VERSION"] = own_version()
 
     @app.context_processor
     def common() -> dict[str, object]:
         return {
-            "version": shown,
+            "version": app.config["VERSION"],
             "zone": str(site.zone),
             "language": "en",
             "navigation": NAVIGATION,
@@ -95,6 +76,7 @@ def create_app(site: Site) -> Flask:
     app.before_request(Door(site.settings).enter)
     app.after_request(guard)
     add_pages(app)
+    add_api(app)
     add_errors(app)
     app.wsgi_app = under_prefix(app.wsgi_app, site.settings)  # type: ignore[assignment, method-assign]
     return app
@@ -170,9 +152,8 @@ def failed(code: int, title: str, message: str, hints: str = "") -> Response:
     One clear line, as a page or as JSON, whichever was asked for.
     """
     if request.path.startswith("/api/"):
-        response = make_response({"error": message, "status": code})
-    else:
-        page = render_template("error.html", title=title, message=message, hints=hints)
-        response = make_response(page)
+        return problem(code, title, message)
+    page = render_template("error.html", title=title, message=message, hints=hints)
+    response = make_response(page)
     response.status_code = code
     return response

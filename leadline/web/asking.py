@@ -26,7 +26,7 @@ from leadline.store.scope import Scope
 from leadline.web.access import scope
 
 if TYPE_CHECKING:
-    from leadline.web.app import Site
+    from leadline.web.site import Site
 
 T = TypeVar("T")
 MOST_KEPT = 512
@@ -80,19 +80,29 @@ class Desk:
         now, seen = self._step(self._remembered(question)), self.scope
         return self.once(
             ("ask", str(question), now, seen),
-            lambda: ask(question, self.open(), seen, now, zone=self.site.zone),
+            lambda: ask(
+                question,
+                self.open(),
+                seen,
+                now,
+                zone=self.site.zone,
+                named=self.site.periods,
+            ),
         )
 
     def _remembered(self, question: Question) -> timedelta:
         """
         The longer the span of samples that are asked for, the longer its answer stays true.
         """
-        period = parse_period(question.period, self.now, self.site.zone)
+        period = self.period(question.period)
         oldest = self.oldest()
         if oldest is None:
             return self.remember
         span = self.now - max(oldest, period.start or oldest)
         return max(self.remember, min(LONGEST, span * WORTH))
+
+    def period(self, text: str) -> Period:
+        return parse_period(text, self.now, self.site.zone, self.site.periods)
 
     def oldest(self) -> datetime | None:
         known = [health.oldest for health in self.health().datasets.values() if health.oldest]
@@ -108,7 +118,7 @@ class Desk:
         """
         The period and the filters of a question, as a store takes them for documents of DATASET.
         """
-        period = parse_period(asked.period, self.now, self.site.zone)
+        period = self.period(asked.period)
         plan = Plan(dataset, (), start=period.start, end=period.end)
         named = [replace(known, dimension=dimension(known.dimension).name) for known in asked.where]
         found = [conditions_of(known, plan, self.open(), self.scope) for known in named]

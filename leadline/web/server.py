@@ -12,7 +12,8 @@ from gunicorn.app.base import BaseApplication
 from gunicorn.config import KNOWN_SETTINGS
 
 from leadline.errors import LeadlineError
-from leadline.web.app import Site, create_app
+from leadline.web.app import create_app
+from leadline.web.site import Site
 
 KNOWN = frozenset(setting.name for setting in KNOWN_SETTINGS)
 

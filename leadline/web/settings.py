@@ -1,5 +1,5 @@
 """
-The section `web` of the settings file.
+The sections `web` and `constants` of the settings file.
 """
 
 from __future__ import annotations
@@ -37,3 +37,15 @@ class WebSettings:
             raise ValueError(f"prefix {self.prefix!r}: begin it with / and end it without")
         if self.proxies < 0:
             raise ValueError(f"proxies {self.proxies}: give 0 or more")
+
+
+@dataclass(frozen=True)
+class ConstantSettings:
+    """
+    A figure of the site that is not measured: students, staff, a price. The API serves it.
+    """
+
+    value: float
+    unit: str = ""  # what it counts: people, NOK per core hour
+    means: str = ""  # in words
+    cluster: str = ""  # where it holds; empty: everywhere

@@ -1,4 +1,4 @@
-"""docs/web.md names every page, metric and setting."""
+"""The docs name every page, address, metric and setting of the web."""
 
 from __future__ import annotations
 
@@ -11,7 +11,11 @@ from flask import Flask
 from leadline.web.pages.metrics import METRICS
 from leadline.web.settings import WebSettings
 
-DOCS = (Path(__file__).parents[2] / "docs" / "web.md").read_text(encoding="utf-8")
+FOLDER = Path(__file__).parents[2] / "docs"
+DOCS = "".join(
+    (FOLDER / name).read_text(encoding="utf-8")
+    for name in ("web.md", "reference/api.md", "reference/metrics.md")
+)
 
 
 @pytest.mark.parametrize("name", [field.name for field in fields(WebSettings)])

@@ -159,15 +159,6 @@ def test_bad_questions_get_one_clear_line(client: FlaskClient, address: str, tol
     assert "Traceback" not in page
 
 
-def test_api_errors_are_json(client: FlaskClient) -> None:
-    """
-    A program that asks nonsense gets JSON that says so.
-    """
-    answer = client.get("/api/v1/usage?by=progam")
-    assert answer.status_code == 400
-    assert "program" in answer.get_json()["error"]
-
-
 def test_unknown_page_and_overlong_question(client: FlaskClient) -> None:
     """
     404 and 414 are pages of ours as well.
@@ -226,15 +217,6 @@ def test_exports_are_pictures(client: FlaskClient) -> None:
     assert b"GROMACS" in svg.data
     png = client.get("/usage.png?by=user&measure=memory_max")
     assert png.data.startswith(b"\x89PNG")
-
-
-def test_unchanged_answer_is_not_sent_again(client: FlaskClient) -> None:
-    """
-    The API answers 304 to who has the answer already.
-    """
-    first = client.get("/api/v1/usage?by=program")
-    again = client.get("/api/v1/usage?by=program", headers={"If-None-Match": first.headers["ETag"]})
-    assert again.status_code == 304
 
 
 def test_style_sheet_is_small(client: FlaskClient) -> None:
@@ -381,18 +363,3 @@ def test_what_does_not_add_up_is_drawn_as_lines(client: FlaskClient) -> None:
     page = text_of(client, asked)
     assert "mark-line" in page
     assert "mark-area" not in page
-
-
-def test_search_and_jobs_for_programs(client: FlaskClient) -> None:
-    """
-    The API tells what the pages of search and jobs tell.
-    """
-    found = client.get("/api/v1/search?words=mdrun").get_json()
-    assert found["total"] == 1
-    assert found["hits"][0]["programs"] == ["GROMACS"]
-    rows = client.get("/api/v1/jobs?where=state%3DFAILED&limit=3").get_json()["rows"]
-    assert [row["state"] for row in rows] == ["FAILED"] * 3
-    for address in ("/api/v1/search", "/api/v1/jobs?limit=0", "/api/v1/jobs?where=x"):
-        answer = client.get(address)
-        assert answer.status_code == 400
-        assert answer.get_json()["error"]

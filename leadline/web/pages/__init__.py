@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flask import Flask
 
-from leadline.web.pages import api, data, job, jobs, metrics, nodes, overview, search, usage
+from leadline.web.pages import data, healthz, job, jobs, metrics, nodes, overview, search, usage
 
 NAVIGATION = (
     ("overview", "Overview"),
@@ -30,8 +30,5 @@ def add_pages(app: Flask) -> None:
     app.add_url_rule("/nodes", "nodes", nodes.show)
     app.add_url_rule("/search", "search", search.show)
     app.add_url_rule("/data", "data", data.show)
-    app.add_url_rule("/api/v1/usage", "api_usage", api.usage)
-    app.add_url_rule("/api/v1/search", "api_search", api.search)
-    app.add_url_rule("/api/v1/jobs", "api_jobs", api.jobs)
     app.add_url_rule("/metrics", "metrics", metrics.show)
-    app.add_url_rule("/healthz", "healthz", api.healthz)
+    app.add_url_rule("/healthz", "healthz", healthz.show)

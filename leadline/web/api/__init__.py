@@ -1,0 +1,166 @@
+"""
+Every address of the API. To add one: write its view, then its line here; checks and OpenAPI follow.
+"""
+
+from __future__ import annotations
+
+from flask import Flask, request
+from werkzeug.wrappers import Response
+
+from leadline.query import DEFAULT_PERIOD
+from leadline.web.api import asked, constants, lists, names, openapi, schemas
+from leadline.web.api.route import ANYTHING, BASE, Parameter, Route
+
+MOST = 1000
+JSON_OR_CSV = Parameter(
+    name="format", meaning="How to answer", default="json", choices=("json", "csv")
+)
+WHERE = Parameter(
+    name="where", meaning="Filters, as on the usage page", example="cluster=fox, user!=root"
+)
+CURSOR = Parameter(name="cursor", meaning="Where to go on: `next` of the answer before")
+
+
+def limit(default: int, most: int = MOST) -> Parameter:
+    return Parameter(
+        name="limit", meaning="Rows at most", kind="integer", default=str(default), most=most
+    )
+
+
+def period(default: str = DEFAULT_PERIOD, meaning: str = "Which time") -> Parameter:
+    return Parameter(name="period", meaning=meaning, default=default, example="2026-10")
+
+
+ROUTES = (
+    Route(
+        path="/usage",
+        name="usage",
+        view=asked.usage,
+        meaning="Any measure by any dimension over any period",
+        answer=schemas.USAGE,
+        csv=True,
+        parameters=(
+            Parameter(
+                name="q",
+                meaning="The whole question in one line, instead of the other fields",
+                example="core_hours_used by program during last 30 days top 10",
+            ),
+            Parameter(name="measure", meaning="Measures, by commas", example="core_hours_used"),
+            Parameter(name="by", meaning="Dimensions, or a bucket of time", default="program"),
+            Parameter(name="and", meaning="A second dimension, or a bucket of time"),
+            WHERE,
+            period(),
+            Parameter(name="top", meaning="Rows", kind="integer", default="10", most=MOST),
+            Parameter(name="order", meaning="What to order by", example="users ascending"),
+            JSON_OR_CSV,
+        ),
+    ),
+    Route(
+        path="/search",
+        name="search",
+        view=asked.search,
+        meaning="Distinct command lines by words, phrases and beginnings",
+        answer=schemas.FOUND,
+        parameters=(
+            Parameter(name="words", meaning="What they hold", example="gmx+mdrun", required=True),
+            WHERE,
+            period(),
+            limit(50, 100),
+        ),
+    ),
+    Route(
+        path="/jobs",
+        name="jobs",
+        view=lists.jobs,
+        meaning="Runs that ended in the period, or run now, the newest first",
+        answer=schemas.listed(schemas.JOB),
+        csv=True,
+        parameters=(
+            WHERE,
+            period("last 24 hours", "When they ended; `now`: those that run"),
+            limit(50),
+            CURSOR,
+            JSON_OR_CSV,
+        ),
+    ),
+    Route(
+        path="/jobs/<path:job>",
+        name="job",
+        view=lists.job,
+        meaning="What happened with one job: asked, used, over time, advice",
+        answer=ANYTHING,
+        parameters=(Parameter(name="run", meaning="One run of an id that was used again"),),
+    ),
+    Route(
+        path="/nodes",
+        name="nodes",
+        view=lists.nodes,
+        meaning="Nodes as the scheduler saw them: state with every flag, reason, availability",
+        answer=schemas.listed(schemas.NODE),
+        csv=True,
+        parameters=(WHERE, period("last 7 days"), limit(100), CURSOR, JSON_OR_CSV),
+    ),
+    Route(
+        path="/findings",
+        name="findings",
+        view=lists.findings,
+        meaning="What somebody should look at, the worst first",
+        answer=schemas.listed(schemas.FINDING),
+        csv=True,
+        parameters=(
+            period("last 24 hours"),
+            Parameter(name="kind", meaning="Kinds, by commas", example="idle GPUs"),
+            limit(100),
+            CURSOR,
+            JSON_OR_CSV,
+        ),
+    ),
+    Route(
+        path="/measures",
+        name="measures",
+        view=names.measures,
+        meaning="What can be measured",
+        answer=schemas.MEASURES,
+    ),
+    Route(
+        path="/dimensions",
+        name="dimensions",
+        view=names.dimensions,
+        meaning="What it can be told apart by",
+        answer=schemas.DIMENSIONS,
+    ),
+    Route(
+        path="/values",
+        name="values",
+        view=names.values,
+        meaning="Values of a dimension that begin with, or hold, what was typed",
+        answer=schemas.VALUES,
+        parameters=(
+            Parameter(name="dimension", meaning="Of what", example="user", required=True),
+            Parameter(name="starts", meaning="What was typed", example="al"),
+            period(),
+            limit(20, 100),
+        ),
+    ),
+    Route(
+        path="/constants",
+        name="constants",
+        view=constants.constants,
+        meaning="Grants, figures of the site, how many nodes, cores and cards there are",
+        answer=schemas.CONSTANTS,
+    ),
+)
+
+
+def add_api(app: Flask) -> None:
+    for route in ROUTES:
+        app.add_url_rule(BASE + route.path, f"api_{route.name}", _view(route))
+    described = openapi.document(ROUTES, app.config["VERSION"])
+    app.add_url_rule(f"{BASE}/openapi.json", "api_openapi", lambda: openapi.served(described))
+
+
+def _view(route: Route):  # type: ignore[no-untyped-def]
+    def view(**parts: str) -> Response:
+        return route.view(**parts, **route.read(request.args.to_dict()))
+
+    return view

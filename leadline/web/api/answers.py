@@ -1,0 +1,105 @@
+"""
+How the API answers: JSON or CSV with an ETag, long lists in pieces.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from urllib.parse import urlencode
+
+import orjson
+from flask import make_response, request
+from werkzeug.wrappers import Response
+
+from leadline.errors import QuestionError
+from leadline.render import Column, Table, render
+from leadline.render.table import Value
+
+Rows = Sequence[Mapping[str, object]]
+
+
+def sent(body: bytes | str, kind: str, file: str = "") -> Response:
+    """
+    BODY, or 304 to who has it already.
+    """
+    response = make_response(body)
+    response.headers["Content-Type"] = kind
+    if file:
+        response.headers["Content-Disposition"] = f'attachment; filename="{file}"'
+    response.add_etag()
+    return response.make_conditional(request)
+
+
+def as_json(document: object) -> Response:
+    return sent(orjson.dumps(document, option=orjson.OPT_APPEND_NEWLINE), "application/json")
+
+
+def as_csv(text: str, file: str) -> Response:
+    return sent(text, "text/csv; charset=utf-8", file)
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """
+    Some rows of a long list, and where the next ones begin (nothing: these were the last).
+    """
+
+    rows: Rows
+    after: Sequence[object] = ()
+
+
+def listed(piece: Piece, form: str, columns: Sequence[Column], name: str) -> Response:
+    """
+    A piece as JSON with its `next` cursor, or as CSV; both name the next address in `Link`.
+    """
+    following = cursor(piece.after) if piece.after else None
+    if form == "csv":
+        rows: tuple[dict[str, Value], ...] = tuple(dict(row) for row in piece.rows)  # type: ignore[arg-type]
+        response = as_csv(render(Table(tuple(columns), rows), "csv") + "\n", f"{name}.csv")
+    else:
+        response = as_json({"rows": piece.rows, "next": following})
+    if following is not None:
+        fields = {**request.args.to_dict(), "cursor": following}
+        address = f"{request.root_path}{request.path}?{urlencode(fields)}"
+        response.headers["Link"] = f'<{address}>; rel="next"'
+    return response
+
+
+def cursor(place: Sequence[object]) -> str:
+    """
+    PLACE as one word that an address can carry.
+    """
+    return base64.urlsafe_b64encode(orjson.dumps(list(place))).decode().rstrip("=")
+
+
+def place_of(text: str, kinds: Sequence[type]) -> list[object] | None:
+    """
+    The place a cursor names, its parts of these KINDS; None without one.
+    """
+    if not text:
+        return None
+    try:
+        place = orjson.loads(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
+    except (binascii.Error, ValueError):
+        place = None
+    fits = isinstance(place, list) and len(place) == len(kinds)
+    if not fits or not all(type(p) is kind for p, kind in zip(place, kinds, strict=True)):
+        raise QuestionError(f"cursor {text[:40]}: not one of ours; take it from `next`")
+    return list(place)
+
+
+def cut(rows: Rows, keys: Sequence[str], limit: int, after: str) -> Piece:
+    """
+    The rows behind the cursor AFTER, of a list in the order of KEYS, all of them text.
+    """
+    place = place_of(after, [str] * len(keys))
+
+    def key(row: Mapping[str, object]) -> list[str]:
+        return [str(row[name]) for name in keys]
+
+    rest = [row for row in sorted(rows, key=key) if place is None or key(row) > place]  # type: ignore[operator]
+    shown = rest[:limit]
+    return Piece(shown, key(shown[-1]) if len(rest) > limit else ())

@@ -1,0 +1,95 @@
+"""
+What is not measured and yet belongs into a plot: grants, students, how much machine there is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from datetime import datetime, timedelta
+
+from werkzeug.wrappers import Response
+
+from leadline.formats.times import format_time
+from leadline.reports.grants import Grant, read_grants
+from leadline.settings.zones import cluster_zone
+from leadline.store.plan import Aggregate, Function, Group, Plan
+from leadline.web.api.answers import as_json
+from leadline.web.asking import desk
+
+SEEN = timedelta(days=31)  # a node silent for longer is gone
+HOUR = timedelta(hours=1)
+DAY = timedelta(days=1)
+
+
+def constants() -> Response:
+    return as_json(
+        {
+            "constants": {name: asdict(known) for name, known in desk().site.constants.items()},
+            "grants": [_grant(one) for one in grants(desk().now)],
+            "clusters": clusters(desk().now),
+        }
+    )
+
+
+def grants(now: datetime) -> list[Grant]:
+    """
+    Every grant; those of a project not to who may see totals only.
+    """
+    site = desk().site
+    found = read_grants(
+        site.allocations, now, lambda name: cluster_zone(site.clusters, name), site.periods
+    )
+    return [one for one in found if one.project is None or not desk().scope.totals_only]
+
+
+def _grant(one: Grant) -> dict[str, object]:
+    return {
+        "project": one.project,
+        "cluster": one.cluster,
+        "resource": one.resource,
+        "measure": one.measure,
+        "charge": one.charge,
+        "hours": one.hours,
+        "hours_per_day": one.hours / ((one.end - one.start) / DAY),
+        "period": one.period.text,
+        "from": format_time(one.start),
+        "to": format_time(one.end),
+        "note": one.note,
+    }
+
+
+def clusters(now: datetime) -> list[dict[str, object]]:
+    """
+    Nodes, cores, memory and cards of each cluster, as the nodes told within the last month.
+    """
+    end = now.replace(minute=0, second=0, microsecond=0) + HOUR
+    most = (
+        Aggregate("cores", Function.MAX, "node.cores"),
+        Aggregate("memory", Function.MAX, "memory.total.bytes"),
+    )
+    counted = (Aggregate("n", Function.COUNT),)
+    node, card = (Group("cluster"), Group("host.name")), (Group("cluster"), Group("gpu.model"))
+    rows = desk().totals(Plan("node", most, by=node, start=end - SEEN, end=end))
+    cards = desk().totals(
+        Plan("gpu", counted, by=(*card, Group("gpu.uuid")), start=end - SEEN, end=end)
+    )
+    found: dict[str, dict[str, object]] = {}
+    for row in rows:
+        name = str(row["cluster"])
+        one = found.setdefault(
+            name, {"cluster": name, "nodes": 0, "cores": 0, "memory_bytes": 0, "gpus": {}}
+        )
+        one["nodes"] = _sum(one["nodes"], 1)
+        one["cores"] = _sum(one["cores"], row["cores"])
+        one["memory_bytes"] = _sum(one["memory_bytes"], row["memory"])
+    for row in cards:
+        gpus = found.get(str(row["cluster"]), {}).get("gpus")
+        if isinstance(gpus, dict):
+            model = str(row["gpu.model"] or "unknown")
+            gpus[model] = gpus.get(model, 0) + 1
+    return [found[name] for name in sorted(found)]
+
+
+def _sum(so_far: object, more: object) -> int | float:
+    assert isinstance(so_far, int | float)
+    return so_far + (more if isinstance(more, int | float) else 0)

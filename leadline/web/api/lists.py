@@ -1,0 +1,104 @@
+"""
+Lists for programs: runs, nodes, findings; the long ones in pieces.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from datetime import datetime, timedelta
+
+from werkzeug.wrappers import Response
+
+from leadline.errors import FormatError, QuestionError
+from leadline.formats.times import EARLIEST, parse_time
+from leadline.query import Period, Question, parse_filters
+from leadline.render import Column
+from leadline.reports.advice import advise
+from leadline.reports.finding import Case
+from leadline.reports.findings import COLUMNS as FINDING
+from leadline.reports.findings import findings as find
+from leadline.reports.findings import rows as finding_rows
+from leadline.reports.job import job_view
+from leadline.reports.jobs import COLUMNS as JOB
+from leadline.reports.jobs import job_rows
+from leadline.reports.nodes import fleet, node_rows
+from leadline.store.plan import Condition
+from leadline.web.api.answers import Piece, Rows, as_json, cut, listed, place_of
+from leadline.web.asking import desk
+
+TICK = timedelta(milliseconds=1)  # the step of written times
+NODE_NAMES = ("cluster", "node", "state", "reason", "by", "since", "partitions", "cores", "gpus")
+NODE = tuple(Column(name, name) for name in (*NODE_NAMES, "availability"))
+JOB_CSV = (Column("run", "Run"), *JOB)
+
+
+def jobs(where: str, period: str, limit: str, cursor: str, format: str) -> Response:
+    running = period == "now"
+    asked = Question(where=parse_filters(where), period="all" if running else period)
+    span, conditions = desk().conditions(asked, "job")
+    piece = _runs(None if running else span, conditions, int(limit), cursor)
+    return listed(piece, format, JOB_CSV, "jobs")
+
+
+def _runs(span: Period | None, where: list[Condition], limit: int, cursor: str) -> Piece:
+    """
+    The cursor of ended runs is the moment the last one ended, and how many of that moment were
+    told already: runs that end meanwhile push nothing out of the list, nor into it twice.
+    """
+    if span is None:
+        rows = job_rows(desk().open(), desk().scope, where, None, limit=limit)
+        return Piece(rows)
+    place = place_of(cursor, (str, int))
+    told = 0
+    if place is not None:
+        try:
+            end = parse_time(str(place[0])) + TICK
+        except FormatError:
+            raise QuestionError("cursor: not one of ours; take it from `next`") from None
+        told = min(int(str(place[1])), 10_000)
+        span = Period(span.text, span.start, end, span.zone, span.unit)
+    found = job_rows(desk().open(), desk().scope, where, span, limit=told + limit + 1)[told:]
+    shown = found[:limit]
+    if len(found) <= limit:
+        return Piece(shown)
+    last = str(shown[-1]["end"])
+    same = sum(1 for row in shown if row["end"] == last)
+    before = told if place is not None and place[0] == last else 0
+    return Piece(shown, (last, before + same))
+
+
+def job(job: str, run: str) -> Response:
+    store, seen, now = desk().open(), desk().scope, desk().now
+    view = desk().once(
+        ("job", job, run or None, seen), lambda: job_view(store, seen, job, now, run=run or None)
+    )
+    counsel = advise(view, desk().site.advice)
+    return as_json({**asdict(view), "advice": [asdict(known) for known in counsel]})
+
+
+def nodes(period: str, where: str, limit: str, cursor: str, format: str) -> Response:
+    asked = Question(where=parse_filters(where), period=period)
+    span, conditions = desk().conditions(asked, "node_state")
+    start, end = bounds(span)
+    seen = desk().scope
+    found: Rows = desk().once(
+        ("nodes", str(asked), start, end, seen),
+        lambda: node_rows(fleet(desk().open(), seen, start, end, tuple(conditions))),
+    )
+    return listed(cut(found, ("cluster", "node"), int(limit), cursor), format, NODE, "nodes")
+
+
+def findings(period: str, kind: str, limit: str, cursor: str, format: str) -> Response:
+    start, end = bounds(desk().period(period))
+    seen, kinds = desk().scope, tuple(part.strip() for part in kind.split(",") if part.strip())
+    case = Case(desk().open(), seen, start, end, desk().now, (), desk().site.findings)
+    found = desk().once(
+        ("findings", kinds, start, end, seen), lambda: finding_rows(find(case, kinds))
+    )
+    ranked = [{**row, "rank": f"{place:06d}"} for place, row in enumerate(found)]
+    return listed(cut(ranked, ("rank",), int(limit), cursor), format, FINDING, "findings")
+
+
+def bounds(span: Period) -> tuple[datetime, datetime]:
+    now = desk().now
+    return max(span.start or EARLIEST, EARLIEST), min(span.end or now, now)

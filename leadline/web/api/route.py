@@ -1,0 +1,111 @@
+"""
+What an address of the API is: one entry here is the view, its checks and its documentation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from werkzeug.wrappers import Response
+
+from leadline.errors import QuestionError
+from leadline.settings.typed import near
+
+Kind = Literal["string", "integer"]
+Schema = dict[str, object]
+BASE = "/api/v1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parameter:
+    name: str
+    meaning: str
+    kind: Kind = "string"
+    default: str = ""
+    example: str = ""
+    choices: tuple[str, ...] = ()
+    most: int | None = None
+    required: bool = False
+
+    def schema(self) -> Schema:
+        found: Schema = {"type": self.kind}
+        if self.kind == "integer":
+            found["minimum"] = 1
+        if self.most is not None:
+            found["maximum"] = self.most
+        if self.choices:
+            found["enum"] = list(self.choices)
+        if self.default:
+            found["default"] = int(self.default) if self.kind == "integer" else self.default
+        return found
+
+    def check(self, text: str) -> str:
+        """
+        TEXT as it was given, or the default; refused by name where it cannot be meant.
+        """
+        text = text.strip() or self.default
+        if self.required and not text:
+            raise QuestionError(f"{self.name}: missing; write {self.name}={self.example}")
+        if self.choices and text not in self.choices:
+            choices = " or ".join(self.choices)
+            raise QuestionError(f"{self.name} {text[:40]}: write {choices}")
+        if self.kind == "integer":
+            most = self.most or 10**9
+            if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= most:
+                raise QuestionError(f"{self.name} {text[:20]}: write a number from 1 to {most}")
+        return text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Route:
+    """
+    VIEW takes the checked parameters by name, and the parts of the path.
+    """
+
+    path: str  # below /api/v1, parts in <…> as Flask writes them
+    name: str
+    view: Callable[..., Response]
+    meaning: str
+    answer: Schema  # of the JSON
+    parameters: tuple[Parameter, ...] = ()
+    csv: bool = False  # answers format=csv too
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """
+        The names within the path.
+        """
+        inside = [part.partition(">")[0] for part in self.path.split("<")[1:]]
+        return tuple(part.rpartition(":")[2] for part in inside)
+
+    def read(self, given: dict[str, str]) -> dict[str, str]:
+        """
+        Every parameter by name, checked; one nobody knows is refused.
+        """
+        known = {parameter.name: parameter for parameter in self.parameters}
+        for name in given:
+            if name not in known:
+                raise QuestionError(f"unknown parameter {name[:40]!r}{near(name, known)}")
+        return {name: known[name].check(given.get(name, "")) for name in known}
+
+
+def object_of(required: Sequence[str] = (), **properties: object) -> Schema:
+    return {
+        "type": "object",
+        "properties": dict(properties),
+        **({"required": list(required)} if required else {}),
+    }
+
+
+def list_of(item: object) -> Schema:
+    return {"type": "array", "items": item}
+
+
+TEXT: Schema = {"type": "string"}
+NUMBER: Schema = {"type": "number"}
+COUNT: Schema = {"type": "integer"}
+MAYBE_TEXT: Schema = {"type": ["string", "null"]}
+MAYBE_NUMBER: Schema = {"type": ["number", "null"]}
+ANYTHING: Schema = {"type": "object", "additionalProperties": True}

@@ -1,0 +1,66 @@
+"""
+What the pages speak about and how they reach it: made once, of the settings, and never changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
+
+from leadline.reports.settings import AdviceSettings, AllocationSettings, FindingSettings
+from leadline.settings import Settings
+from leadline.settings.common import ClusterSettings
+from leadline.settings.zones import local_zone
+from leadline.store.contract import Store
+from leadline.store.scope import EVERYTHING, Scope
+from leadline.web.settings import ConstantSettings, WebSettings
+
+
+def now_utc() -> datetime:
+    return datetime.now(UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    open: Callable[[], Store]  # called once, in the process that serves
+    zone: ZoneInfo = field(default_factory=lambda: ZoneInfo("UTC"))
+    settings: WebSettings = field(default_factory=WebSettings)
+    clock: Callable[[], datetime] = now_utc
+    scope: Scope = EVERYTHING
+    clusters: Mapping[str, ClusterSettings] = field(default_factory=dict)
+    periods: Mapping[str, str] = field(default_factory=dict)  # the site's own, by name
+    constants: Mapping[str, ConstantSettings] = field(default_factory=dict)
+    allocations: AllocationSettings = field(default_factory=AllocationSettings)
+    advice: AdviceSettings = field(default_factory=AdviceSettings)
+    findings: FindingSettings = field(default_factory=FindingSettings)
+
+
+# What a site takes from the settings file, beside what opens its store.
+SECTIONS: Mapping[str, object] = {
+    "web": WebSettings,
+    "clusters": dict[str, ClusterSettings],
+    "periods": dict[str, str],
+    "constants": dict[str, ConstantSettings],
+    "allocations": AllocationSettings,
+    "advice": AdviceSettings,
+    "findings": FindingSettings,
+}
+
+
+def site_of(settings: Settings, open_store: Callable[[], Store]) -> Site:
+    """
+    The site that SETTINGS describe.
+    """
+    known = {name: settings.sections[name] for name in SECTIONS}
+    web = known.pop("web")
+    return Site(open=open_store, settings=web, zone=zone_of(known["clusters"]), **known)  # type: ignore[arg-type]
+
+
+def zone_of(clusters: Mapping[str, ClusterSettings]) -> ZoneInfo:
+    """
+    The zone of the clusters where they agree, else this machine's.
+    """
+    zones = {cluster.zone for cluster in clusters.values() if cluster.zone}
+    return ZoneInfo(zones.pop()) if len(zones) == 1 else local_zone()
