@@ -1,58 +1,111 @@
 """
-What the daemon itself holds: `leadline ship` with a file as its sink, looking at a crowd of
-processes that sleep, for some ticks.
+What the daemon itself holds: `leadline ship` that looks at a crowd of sleeping processes and hands
+them to a worker, over HTTP as over HTTPS, for some ticks.
+
+    python bench/daemon.py 4000
 """
 
 from __future__ import annotations
 
 import json
 import os
+import ssl
 import subprocess
 import sys
+import threading
 import time
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 SHIP = "from leadline.commands import main; main()"
 PATIENCE = 180.0  # seconds a machine under load may take
+KEY = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2"]
+NAME = ["-subj", "/CN=worker", "-addext", "subjectAltName=IP:127.0.0.1"]
 
 
-def sleepers(count: int) -> list[subprocess.Popen[bytes]]:
+@contextmanager
+def sleepers(count: int) -> Iterator[None]:
     """
     Processes with a command line of their own that use nothing.
     """
     words = ["sh", "-c", "read line; :"]
-    return [
+    made = [
         subprocess.Popen([*words, f"sleeper-{n}", f"--part={n * 7919}"], stdin=subprocess.PIPE)
         for n in range(count)
     ]
+    try:
+        yield
+    finally:
+        for one in made:
+            one.kill()
+        for one in made:
+            one.communicate()
 
 
-def resident(ticks: int = 3, interval: float = 2.0) -> dict[str, float]:
+class Takes(BaseHTTPRequestHandler):
+    """
+    A worker that takes everything.
+    """
+
+    protocol_version = "HTTP/1.1"
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.send_response(200)
+        self.send_header("Content-Length", "15")
+        self.end_headers()
+        self.wfile.write(b'{"accepted": 1}')
+
+    def log_message(self, *_: object) -> None: ...
+
+
+@contextmanager
+def worker(folder: Path, tls: bool) -> Iterator[dict[str, object]]:
+    """
+    The settings by which it is reached.
+    """
+    server = HTTPServer(("127.0.0.1", 0), Takes)
+    settings: dict[str, object] = {}
+    if tls:
+        files = ["-keyout", str(folder / "key.pem"), "-out", str(folder / "cert.pem")]
+        subprocess.run([*KEY, *NAME, *files], check=True, capture_output=True)
+        context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+        context.load_cert_chain(folder / "cert.pem", folder / "key.pem")
+        server.socket = context.wrap_socket(server.socket, server_side=True)
+        settings["ship.ssl.certificate_authorities"] = folder / "cert.pem"
+    scheme = "https" if tls else "http"
+    settings["ship.endpoints"] = f"{scheme}://127.0.0.1:{server.server_address[1]}"
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield settings
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def resident(ticks: int = 3, interval: float = 2.0, *, tls: bool = False) -> dict[str, float]:
     """
     The most a daemon had resident in TICKS ticks, and what it has after the last, in bytes.
     """
-    with TemporaryDirectory(prefix="leadline-bench-") as folder:
+    with TemporaryDirectory(prefix="leadline-bench-") as name, worker(Path(name), tls) as reached:
+        folder = Path(name)
+        values = {**reached, "paths.data": folder, "ship.interval": f"{interval}s"}
         child = subprocess.Popen(
-            [sys.executable, "-c", SHIP, *words(Path(folder), interval), "ship"],
-            env={**os.environ, "LEADLINE_CONFIG": folder},
+            [sys.executable, "-c", SHIP, *words(values), "ship"],
+            env={**os.environ, "LEADLINE_CONFIG": name},
         )
         try:
-            wait_for_ticks(Path(folder), child, ticks)
+            wait_for_ticks(folder, child, ticks)
             return memory(child.pid)
         finally:
             child.terminate()
             child.wait()
 
 
-def words(folder: Path, interval: float) -> list[str]:
-    values = {
-        "paths.data": folder,
-        "ship.interval": f"{interval}s",
-        "ship.sink": "file",
-        "ship.path": folder / "out.ndjson",
-    }
+def words(values: dict[str, object]) -> Sequence[str]:
     return [word for name, value in values.items() for word in ("--set", f"{name}={value}")]
 
 
@@ -63,12 +116,15 @@ def wait_for_ticks(folder: Path, child: subprocess.Popen[bytes], ticks: int) -> 
     status = folder / "state" / "shipper" / "status.json"
     until = time.monotonic() + PATIENCE
     seen: set[str] = set()
-    while len(seen) < ticks:
+    sent = 0
+    while len(seen) < ticks or not sent:
         if child.poll() is not None or time.monotonic() > until:
-            raise SystemExit("leadline ship: ended, or made no ticks")
+            raise SystemExit("leadline ship: ended, or made no ticks, or sent nothing")
         time.sleep(0.1)
         with suppress(OSError, json.JSONDecodeError):
-            seen.add(json.loads(status.read_bytes())["time"])
+            told = json.loads(status.read_bytes())
+            seen.add(told["time"])
+            sent = told["totals"]["sent"]
 
 
 def memory(pid: int) -> dict[str, float]:
@@ -80,12 +136,15 @@ def memory(pid: int) -> dict[str, float]:
     return found
 
 
+def main(count: int) -> None:
+    with sleepers(count):
+        for tls in (False, True):
+            held = resident(tls=tls)
+            print(
+                f"{count} processes, {'HTTPS' if tls else 'HTTP'}: at most"
+                f" {held['VmHWM'] / 1e6:.1f} MB, now {held['VmRSS'] / 1e6:.1f} MB"
+            )
+
+
 if __name__ == "__main__":
-    crowd = sleepers(int(sys.argv[1]))
-    try:
-        print(resident())
-    finally:
-        for one in crowd:
-            one.kill()
-        for one in crowd:
-            one.communicate()
+    main(int(sys.argv[1]) if sys.argv[1:] else 4000)

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Concatenate, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
 import click
 
@@ -17,8 +17,9 @@ from leadline.settings import Settings, load
 from leadline.settings.common import ClusterSettings, PathSettings, StoreSettings
 from leadline.settings.load import load_section
 from leadline.settings.plugins import PluginSettings, install
-from leadline.store import open_store
-from leadline.store.contract import Store
+
+if TYPE_CHECKING:
+    from leadline.store.contract import Store
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -66,6 +67,8 @@ class Context:
         """
         The store, opened on first use and closed when the command ends.
         """
+        from leadline.store import open_store
+
         remote = self.store_address.startswith("opensearch")
         return open_store(self.store_address, **(store_options(self.settings) if remote else {}))
 

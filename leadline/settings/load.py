@@ -5,7 +5,7 @@ Where settings come from, in order: one YAML file, conf.d beside it, --set on th
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -15,6 +15,28 @@ from leadline.settings.read import Place, Tree, merge, read_file, read_override
 from leadline.settings.typed import build, near
 
 T = TypeVar("T")
+
+
+class Sections(Mapping[str, object]):
+    """
+    What the files say is checked at once, by the class of its section; a section nobody wrote is
+    made of its defaults when it is asked for.
+    """
+
+    def __init__(self, schema: Mapping[str, Any], given: Mapping[str, Tree]) -> None:
+        self._schema = schema
+        self._made = {name: build(schema[name], tree, name) for name, tree in given.items()}
+
+    def __getitem__(self, name: str) -> object:
+        if name not in self._made:
+            self._made[name] = build(self._schema[name], Tree(Place("settings"), {}), name)
+        return self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._schema)
+
+    def __len__(self) -> int:
+        return len(self._schema)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +116,4 @@ def load(
     for name, inner in tree.items():
         if name not in schema:
             raise SettingsError(f"{inner.place}: unknown section {name}{near(name, schema)}")
-    nothing = Tree(Place("settings"), {})
-    sections = {name: build(kind, tree.get(name, nothing), name) for name, kind in schema.items()}
-    return Settings(sections, tuple(files))
+    return Settings(Sections(schema, tree), tuple(files))

@@ -190,7 +190,9 @@ def read_token(settings: ShipSettings) -> str:
 def tls_context(settings: TlsSettings) -> ssl.SSLContext:
     import ssl  # not at the top: OpenSSL is 5 MB that a node without TLS does without
 
-    context = ssl.create_default_context()
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    if not settings.certificate_authorities:
+        context.load_default_certs()
     file: Path | None = None
     try:
         for file in settings.certificate_authorities:

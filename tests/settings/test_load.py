@@ -52,6 +52,28 @@ def worker_of(tmp_path: Path, text: str, *overrides: str) -> Worker:
     return found
 
 
+def test_a_section_nobody_wrote_is_made_when_asked_for(tmp_path: Path) -> None:
+    """
+    A node's shipper pays for no section of the worker's, while what is written is checked at once.
+    """
+
+    class Schema(dict[str, Any]):
+        def __getitem__(self, name: str) -> Any:
+            asked.append(name)
+            return super().__getitem__(name)
+
+    asked: list[str] = []
+    file = tmp_path / "leadline.yaml"
+    file.write_text("clusters: {fox: {zone: UTC}}")
+    found = load(Schema(SCHEMA), file=file)
+    assert asked == ["clusters"]
+    assert found.get("worker", Worker) == Worker()
+    assert list(found.sections) == list(SCHEMA)
+    file.write_text("worker: {wrong: 1}")
+    with pytest.raises(SettingsError, match=r"unknown setting worker\.wrong"):
+        load(Schema(SCHEMA), file=file)
+
+
 def test_nothing_set_means_defaults(tmp_path: Path) -> None:
     """
     An empty file is a valid one.

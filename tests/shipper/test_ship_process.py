@@ -70,3 +70,28 @@ def test_killed_daemon_loses_and_repeats_nothing_it_had_settled(tmp_path: Path) 
     status = read_status(tmp_path / "state" / "shipper")
     assert status is not None
     assert status["totals"]["sent"] == appended  # type: ignore[index]
+
+
+def test_a_node_loads_what_a_node_needs(tmp_path: Path) -> None:
+    """
+    With a plain endpoint neither OpenSSL nor a mail parser, and nothing of the worker, the stores
+    and the pages: they would be a third of the memory on every node.
+    """
+    code = (
+        "import sys; from leadline.commands.context import Context;"
+        "from leadline.commands.ship import post; from shipper.daemon import Shipper;"
+        "context = Context(None, ('paths.data=' + sys.argv[1],), None, None, False);"
+        "Shipper(post(context), print).close(0); print(*sorted(sys.modules))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path)],
+        env={**os.environ, "LEADLINE_CONFIG": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    loaded = set(done.stdout.split())
+    needless = {"ssl", "_hashlib", "http.client", "email", "subprocess", "enrich", "duckdb"}
+    needless |= {"leadline.store", "leadline.web", "leadline.query", "leadline.alerts"}
+    assert needless & loaded == set()
+    assert "shipper.snapshot" in loaded

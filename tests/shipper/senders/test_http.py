@@ -12,7 +12,7 @@ import pytest
 
 from leadline.errors import SettingsError
 from leadline.settings import Duration
-from shipper.senders.http import HttpSink
+from shipper.senders.http import HttpSink, tls_context
 from shipper.senders.settings import ShipSettings, TlsSettings
 from shipper.senders.sink import NotNow, Paused, Refused
 from tests.shipper.senders.worker import Answer, Worker
@@ -249,6 +249,17 @@ def test_worker_of_another_authority_gets_nothing(worker: Start, authority: Path
     with pytest.raises(NotNow, match="certificate not trusted"):
         sink_for(there.url, ssl=tls).send(LINES, 2)
     assert there.requests == []
+
+
+def test_own_authorities_are_the_only_ones(authority: Path) -> None:
+    """
+    Who names an authority trusts nobody else: not those the system brings along either.
+    """
+    mine = tls_context(TlsSettings(certificate_authorities=(authority / "ca.pem",)))
+    assert ["ca"] == [ca["subject"][0][0][1] for ca in mine.get_ca_certs()]
+    assert mine.check_hostname
+    assert mine.verify_mode == ssl.CERT_REQUIRED
+    assert mine.minimum_version >= ssl.TLSVersion.TLSv1_2
 
 
 def test_unusable_certificate_is_a_settings_error(tmp_path: Path) -> None:
