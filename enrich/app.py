@@ -10,7 +10,9 @@ from flask import Flask, Response, jsonify, request
 from werkzeug.exceptions import HTTPException
 
 from enrich.grants import Grant, Grants
+from enrich.metrics import metrics_text
 from enrich.receiver import Receiver, RefusedError
+from leadline.formats.exposition import TYPE
 
 Status = Callable[[], dict[str, object]]
 
@@ -37,6 +39,11 @@ def create_app(
     def show_status() -> Response:
         granted()
         return jsonify(status())
+
+    @app.get("/metrics")
+    def show_metrics() -> Response:
+        granted()
+        return Response(metrics_text(status()), headers={"Content-Type": TYPE})
 
     @app.get("/healthz")
     def health() -> tuple[Response, int]:

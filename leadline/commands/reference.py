@@ -146,10 +146,39 @@ def _bytes(size: int) -> str:
     return str(size)
 
 
+METRICS = """# Metrics
+
+For Prometheus, and by it for Grafana; without names of people. What was not measured is left
+out, never 0.
+
+## `/metrics` of the pages
+
+What the store knows, asked for at most once in some seconds however many scrape it. With
+`access: token` Prometheus sends the token as a bearer.
+
+{web}
+
+## `/metrics` of the worker
+
+Its own books since its first start; any token of a cluster opens it.
+
+{worker}
+"""
+
+
+def metrics_page() -> str:
+    from enrich.metrics import METRICS as WORKER
+    from leadline.formats.exposition import table
+    from leadline.web.pages.metrics import METRICS as WEB
+
+    return f"{MADE}\n{METRICS.format(web=table(WEB), worker=table(WORKER))}"
+
+
 def pages() -> dict[str, str]:
     return {
         "docs/reference/commands.md": commands_page(),
         "docs/reference/settings.md": settings_page(),
+        "docs/reference/metrics.md": metrics_page(),
     }
 
 

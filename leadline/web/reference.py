@@ -1,5 +1,5 @@
 """
-docs/reference/api.md and metrics.md, written from the tables: `python -m leadline.web.reference`.
+docs/reference/api.md, written from the routes: `python -m leadline.web.reference`.
 """
 
 from __future__ import annotations
@@ -9,9 +9,8 @@ from pathlib import Path
 
 from leadline.web.api import ROUTES
 from leadline.web.api.route import BASE, Parameter, Route
-from leadline.web.pages.metrics import METRICS
 
-FOLDER = Path("docs") / "reference"
+PAGE = Path("docs") / "reference" / "api.md"
 MADE = "<!-- generated from leadline/web by `python -m leadline.web.reference` -->"
 
 API = f"""{MADE}
@@ -26,16 +25,6 @@ that follows (and with a `Link` header, for CSV too). What cannot be asked is an
 With `access: token` programs send `Authorization: Bearer …`. Everybody is told what their pages
 would tell them.
 
-"""
-
-METRIC = f"""{MADE}
-# Metrics
-
-`/metrics` of `leadline serve`, for Prometheus: no names of people, asked for at most once in
-some seconds however many scrape it. What was not measured is left out, never 0.
-
-| Metric | Labels | Tells |
-| --- | --- | --- |
 """
 
 
@@ -63,15 +52,5 @@ def _parameter(known: Parameter) -> str:
     return f"| `{known.name}` | {known.meaning}{example} | {default} |"
 
 
-def metrics_page() -> str:
-    rows = [f"| `{name}` | – | {meaning} |" for name, meaning in METRICS.items()]
-    return METRIC + "\n".join(rows) + "\n"
-
-
-def files() -> dict[Path, str]:
-    return {FOLDER / "api.md": api_page(), FOLDER / "metrics.md": metrics_page()}
-
-
 if __name__ == "__main__":
-    for page, text in files().items():
-        page.write_text(text, encoding="utf-8")
+    PAGE.write_text(api_page(), encoding="utf-8")

@@ -332,19 +332,6 @@ def test_job_nobody_knows_is_refused_in_one_line(client: FlaskClient) -> None:
     assert "neither sampled nor accounted" in answer.get_data(as_text=True)
 
 
-def test_metrics_for_prometheus(client: FlaskClient) -> None:
-    """
-    Gauges of nodes and of what is kept, each with its help line, and nobody's name.
-    """
-    from leadline.web.pages.metrics import METRICS
-
-    told = text_of(client, "/metrics")
-    assert 'leadline_node_cores_busy{cluster="fox",node="c1-0"} 30\n' in told
-    assert "leadline_up 1\n" in told
-    assert all(f"# TYPE {name} gauge" in told for name in METRICS)
-    assert not [name for name in ("alice", "bjorn") if name in told]
-
-
 def test_hours_and_weekdays_come_in_their_own_order(client: FlaskClient) -> None:
     """
     By weekday and hour the table starts on Monday at midnight and the picture is a heat map.

@@ -1,130 +1,203 @@
 """
 /metrics: what Prometheus and Grafana want to know, without anybody's name in it.
+
+Only counts and figures of machines go out, so they are asked for with everything in view.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from datetime import timedelta
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from datetime import datetime, timedelta
 
-from flask import Response, make_response
+from flask import Response, current_app, make_response
 
-from leadline.formats.times import parse_time
+from leadline.formats.exposition import TYPE, Metric, Sample, exposed
+from leadline.formats.runs import ENDED
+from leadline.formats.times import format_time, parse_time
+from leadline.reports.nodes import card_rows, fleet, node_rows
 from leadline.store.plan import Aggregate, Condition, Function, Group, Op, Plan, Row
+from leadline.store.scope import EVERYTHING
 from leadline.web.asking import desk
 
 HOUR = timedelta(hours=1)
-NODE = ("cluster", "host.name")
-CARD = (*NODE, "gpu.uuid", "gpu.model")
+DAY = timedelta(hours=26)  # a full set of states comes each day
+
+NODE = ("cluster", "node")
+CARD = (*NODE, "uuid", "model")
+QUEUE = ("cluster", "partition", "state")
+
+METRICS: dict[str, Metric] = {
+    "leadline_up": Metric("1 while the store answers"),
+    "leadline_build_info": Metric("1, for its label", ("version",)),
+    "leadline_documents": Metric("Documents kept", ("dataset",)),
+    "leadline_stored_bytes": Metric("Bytes kept", ("dataset",)),
+    "leadline_newest_age_seconds": Metric("Age of the newest document", ("dataset",)),
+    "leadline_node_cores": Metric("Cores of a node that sent samples within the last hour", NODE),
+    "leadline_node_cores_busy": Metric("Cores busy, the mean over the last hour", NODE),
+    "leadline_node_memory_bytes": Metric("Memory of a node", NODE),
+    "leadline_node_memory_used_bytes": Metric("Memory used, the most within the last hour", NODE),
+    "leadline_node_load": Metric("Load of a minute, the most within the last hour", NODE),
+    "leadline_node_state": Metric(
+        "1 for the state the scheduler tells now, base and every flag", (*NODE, "state", "reason")
+    ),
+    "leadline_nodes": Metric("Nodes by the state the scheduler tells", ("cluster", "state")),
+    "leadline_gpus": Metric(
+        "Cards by model: allocated, idle or unusable", ("cluster", "model", "state")
+    ),
+    "leadline_gpu_busy_ratio": Metric("Share of a card busy, the mean over the last hour", CARD),
+    "leadline_gpu_memory_used_bytes": Metric("Memory of a card used, the most of an hour", CARD),
+    "leadline_gpu_temperature_celsius": Metric("Temperature of a card, the most of an hour", CARD),
+    "leadline_gpu_power_watts": Metric("Power of a card, the most within the last hour", CARD),
+    "leadline_jobs": Metric("Jobs that live now, by the state the scheduler tells", QUEUE),
+    "leadline_jobs_ended": Metric("Jobs that ended within the last hour, by how", QUEUE),
+    "leadline_shipper_documents": Metric(
+        "Documents of the last hour: read, sent, dropped_by_rule, dropped_by_bound",
+        ("cluster", "what"),
+    ),
+    "leadline_shipper_pending": Metric("Documents waiting on a node, the most of an hour", NODE),
+    "leadline_shipper_lag_seconds": Metric("Age of the oldest document waiting on a node", NODE),
+}
+
 BUSY = (
     Aggregate("busy", Function.SUM, "core_seconds"),
     Aggregate("span", Function.SUM, "interval.seconds"),
-    Aggregate("cores", Function.MAX, "node.cores"),
-    Aggregate("memory", Function.MAX, "memory.used.bytes"),
+    Aggregate("leadline_node_cores", Function.MAX, "node.cores"),
+    Aggregate("leadline_node_memory_bytes", Function.MAX, "memory.total.bytes"),
+    Aggregate("leadline_node_memory_used_bytes", Function.MAX, "memory.used.bytes"),
+    Aggregate("leadline_node_load", Function.MAX, "load.1m"),
+    Aggregate("leadline_shipper_pending", Function.MAX, "shipper.pending"),
+    Aggregate("leadline_shipper_lag_seconds", Function.MAX, "shipper.lag.seconds"),
 )
 CARDS = (
     Aggregate("busy", Function.SUM, "gpu_seconds"),
     Aggregate("span", Function.SUM, "interval.seconds"),
-    Aggregate("hot", Function.MAX, "temperature.celsius"),
+    Aggregate("leadline_gpu_memory_used_bytes", Function.MAX, "gpu.memory.bytes"),
+    Aggregate("leadline_gpu_temperature_celsius", Function.MAX, "temperature.celsius"),
+    Aggregate("leadline_gpu_power_watts", Function.MAX, "power.watts"),
 )
-
-# Every metric: its name, and what it tells. All are gauges.
-METRICS = {
-    "leadline_up": "1 while the store answers",
-    "leadline_documents": "Documents kept, by dataset",
-    "leadline_stored_bytes": "Bytes kept, by dataset",
-    "leadline_newest_age_seconds": "Age of the newest document, by dataset",
-    "leadline_node_cores": "Cores of a node that sent samples within the last hour",
-    "leadline_node_cores_busy": "Cores busy, the mean over the last hour",
-    "leadline_node_memory_used_bytes": "Memory used, the most within the last hour",
-    "leadline_gpu_busy_ratio": "Share of a card that is busy, the mean over the last hour",
-    "leadline_gpu_temperature_celsius": "Temperature of a card, the most within the last hour",
-    "leadline_jobs": "Jobs that run now, by partition",
-}
-
-Sample = tuple[str, dict[str, str], float]
+SHIPPED = tuple(
+    Aggregate(what, Function.SUM, f"shipper.{what}")
+    for what in ("read", "sent", "dropped_by_rule", "dropped_by_bound")
+)
+COUNTED = (Aggregate("n", Function.COUNT),)
 
 
 def show() -> Response:
-    found: dict[str, list[str]] = {name: [] for name in METRICS}
-    for name, labels, value in (*_kept(), *_nodes(), *_cards(), *_jobs()):
-        found[name].append(f"{name}{_written(labels)} {value:.10g}")
-    lines = []
-    for name, samples in found.items():
-        lines += [f"# HELP {name} {METRICS[name]}", f"# TYPE {name} gauge", *samples]
-    response = make_response("\n".join(lines) + "\n")
-    response.headers["Content-Type"] = "text/plain; version=0.0.4; charset=utf-8"
+    text = desk().once(("metrics", desk().now), lambda: exposed(METRICS, _samples(desk().now)))
+    response = make_response(text)
+    response.headers["Content-Type"] = TYPE
     return response
 
 
-def _written(labels: dict[str, str]) -> str:
-    if not labels:
-        return ""
-    return "{" + ",".join(f'{name}="{_escaped(value)}"' for name, value in labels.items()) + "}"
+def _samples(now: datetime) -> Iterator[Sample]:
+    yield from _kept(now)
+    node, card = ("cluster", "host.name"), ("cluster", "host.name", "gpu.uuid", "gpu.model")
+    yield from _measured(_rows("node", BUSY, node, now), node, "leadline_node_cores_busy")
+    yield from _measured(_rows("gpu", CARDS, card, now), card, "leadline_gpu_busy_ratio")
+    yield from _states(now)
+    yield from _jobs(now)
+    for row in _rows("node", SHIPPED, ("cluster",), now):
+        for known in SHIPPED:
+            if isinstance(count := row[known.name], int | float):
+                yield "leadline_shipper_documents", (_text(row, "cluster"), known.name), count
 
 
-def _escaped(value: str) -> str:
-    return value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
-
-
-def _kept() -> Iterator[Sample]:
+def _kept(now: datetime) -> Iterator[Sample]:
     health = desk().health()
-    now = desk().site.clock()
-    yield "leadline_up", {}, float(health.ok)
+    yield "leadline_up", (), float(health.ok)
+    yield "leadline_build_info", (str(current_app.config["VERSION"]),), 1
     for dataset, known in health.datasets.items():
-        labels = {"dataset": dataset}
-        yield "leadline_documents", labels, known.documents
-        yield "leadline_stored_bytes", labels, known.bytes
+        yield "leadline_documents", (dataset,), known.documents
+        yield "leadline_stored_bytes", (dataset,), known.bytes
         if known.newest:
             age = (now - parse_time(known.newest)).total_seconds()
-            yield "leadline_newest_age_seconds", labels, age
+            yield "leadline_newest_age_seconds", (dataset,), max(0.0, age)
 
 
-def _rows(dataset: str, wanted: tuple[Aggregate, ...], by: tuple[str, ...]) -> list[Row]:
-    now = desk().now
+def _ask(plan: Plan) -> list[Row]:
+    return desk().open().ask(plan, EVERYTHING)
+
+
+def _rows(
+    dataset: str, wanted: tuple[Aggregate, ...], by: tuple[str, ...], now: datetime
+) -> list[Row]:
     groups = tuple(Group(name) for name in by)
-    return desk().totals(Plan(dataset, wanted, by=groups, start=now - HOUR, end=now))
+    return _ask(Plan(dataset, wanted, by=groups, start=now - HOUR, end=now))
 
 
-def _nodes() -> Iterator[Sample]:
-    for row in _rows("node", BUSY, NODE):
-        labels = {"cluster": str(row["cluster"]), "node": str(row["host.name"])}
-        yield from _measured("leadline_node_cores", labels, row["cores"])
-        yield from _measured("leadline_node_memory_used_bytes", labels, row["memory"])
-        yield from _measured("leadline_node_cores_busy", labels, _ratio(row))
-
-
-def _cards() -> Iterator[Sample]:
-    for row in _rows("gpu", CARDS, CARD):
-        labels = {
-            "cluster": str(row["cluster"]),
-            "node": str(row["host.name"]),
-            "uuid": str(row["gpu.uuid"]),
-            "model": str(row["gpu.model"] or ""),
-        }
-        yield from _measured("leadline_gpu_busy_ratio", labels, _ratio(row))
-        yield from _measured("leadline_gpu_temperature_celsius", labels, row["hot"])
-
-
-def _jobs() -> Iterator[Sample]:
-    running = (Condition("job.state", Op.IN, ("RUNNING",)),)
-    by = (Group("cluster"), Group("partition"))
-    counted = (Aggregate("n", Function.COUNT),)
-    for row in desk().totals(Plan("job", counted, by=by, where=running)):
-        labels = {"cluster": str(row["cluster"]), "partition": str(row["partition"] or "")}
-        yield from _measured("leadline_jobs", labels | {"state": "RUNNING"}, row["n"])
-
-
-def _ratio(row: Row) -> float | None:
-    busy, span = row["busy"], row["span"]
-    if not isinstance(busy, int | float) or not isinstance(span, int | float) or not span:
-        return None
-    return busy / span
-
-
-def _measured(name: str, labels: dict[str, str], value: object) -> Iterator[Sample]:
+def _measured(rows: Iterable[Row], by: tuple[str, ...], share: str) -> Iterator[Sample]:
     """
     What was not measured is left out, never 0.
     """
-    if isinstance(value, int | float):
-        yield name, labels, float(value)
+    for row in rows:
+        labels = tuple(_text(row, name) for name in by)
+        busy, span = row["busy"], row["span"]
+        if isinstance(busy, int | float) and isinstance(span, int | float) and span:
+            yield share, labels, busy / span
+        for name in METRICS.keys() & row.keys():
+            if isinstance(value := row[name], int | float):
+                yield name, labels, value
+
+
+def _states(now: datetime) -> Iterator[Sample]:
+    seen = fleet(desk().open(), EVERYTHING, now - HOUR, now)
+    count: Counter[tuple[str, str]] = Counter()
+    for row in node_rows(seen):
+        cluster, state = str(row["cluster"]), str(row["state"])
+        count[cluster, state] += 1
+        labels = (cluster, str(row["node"]), state, str(row["reason"] or ""))
+        yield "leadline_node_state", labels, 1
+    for (cluster, state), nodes in count.items():
+        yield "leadline_nodes", (cluster, state), nodes
+    for row in card_rows(seen):
+        for state in ("allocated", "idle", "unusable"):
+            yield "leadline_gpus", (str(row["cluster"]), str(row["model"]), state), row[state]
+
+
+def _jobs(now: datetime) -> Iterator[Sample]:
+    """
+    Who asks the scheduler tells of every state; elsewhere the accounting knows those that run.
+    """
+    living = _living(now)
+    told = {cluster for cluster, _, _ in living}
+    by = tuple(Group(name) for name in ("cluster", "partition", "job.state"))
+    running = (Condition("job.end", Op.MISSING), Condition("job.start", Op.EXISTS))
+    for row in _ask(Plan("job", COUNTED, by=by, where=running)):
+        if _text(row, "cluster") not in told:
+            living[_text(row, "cluster"), _text(row, "partition"), _text(row, "job.state")] += int(
+                str(row["n"])
+            )
+    for labels, jobs in living.items():
+        yield "leadline_jobs", labels, jobs
+    ended = (
+        Condition("job.end", Op.AT_LEAST, (format_time(now - HOUR),)),
+        Condition("job.end", Op.BELOW, (format_time(now),)),
+    )
+    for row in _ask(Plan("job", COUNTED, by=by, where=ended)):
+        labels = (_text(row, "cluster"), _text(row, "partition"), _text(row, "job.state"))
+        yield "leadline_jobs_ended", labels, int(str(row["n"]))
+
+
+def _living(now: datetime) -> Counter[tuple[str, str, str]]:
+    """
+    Jobs by their last state, those that have not ended.
+    """
+    last = (Aggregate("last", Function.MAX, "@timestamp"),)
+    by = tuple(Group(name) for name in ("cluster", "partition", "job.run", "state.name"))
+    rows = _ask(Plan("job_state", last, by=by, start=now - DAY, end=now))
+    newest: dict[str, Row] = {}
+    for row in rows:
+        known = newest.get(_text(row, "job.run"))
+        if known is None or str(known["last"]) < str(row["last"]):
+            newest[_text(row, "job.run")] = row
+    return Counter(
+        (_text(row, "cluster"), _text(row, "partition"), _text(row, "state.name"))
+        for row in newest.values()
+        if row["state.name"] not in ENDED
+    )
+
+
+def _text(row: Row, name: str) -> str:
+    value = row[name]
+    return "" if value is None else str(value)
