@@ -1,43 +1,49 @@
 """
 Hourly capacity: what each node and its cards could have done, which utilisation divides by.
 
-From the scheduler's states where they are asked for; elsewhere from the nodes' own samples. Hours
-are re-made whole, so a run may be repeated; the last hours are, for documents that come late.
+From the scheduler's states where it is asked; elsewhere from the nodes' own samples and from the
+inventory in the settings. Hours are re-made whole, so a run may be repeated; what an earlier run
+wrote and this one does not is made void.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
+from leadline.chores.rollup import last_begun
+from leadline.chores.touched import spans_to_make
 from leadline.formats import Document
 from leadline.formats.gres import model as model_name
+from leadline.formats.nodestate import REMOVED
 from leadline.formats.times import format_time, parse_time
-from leadline.reports.nodes import Fleet, Host, fleet, partitions_of
+from leadline.query.rollups import HOUR
+from leadline.reports.inventory import Fitted, Inventory, together, told_by
+from leadline.reports.nodes import Fleet, Host, fleet
 from leadline.reports.timeline import Span, by_class
 from leadline.store.contract import Store, in_batches
-from leadline.store.plan import Aggregate, Bucket, Function, Group, Plan, Row
+from leadline.store.plan import Aggregate, Bucket, Condition, Function, Group, Op, Plan, Row
 from leadline.store.scope import EVERYTHING
 
-HOUR = timedelta(hours=1)
-AGAIN = timedelta(hours=3)  # made once more, for what came late
+NAME = "capacity"
 CLOSED = timedelta(minutes=20)  # an hour is closed so long after its end
-CHUNK = timedelta(days=1)
 BATCH = 5000
 
 Zone = Callable[[str], ZoneInfo]
 Cell = tuple[str, str, str]  # cluster, host, hour
 BY = (Group("cluster"), Group("host.name"), Group("@timestamp", Bucket.HOUR))
-SAMPLED = tuple(
-    Aggregate(name, function, name)
-    for name, function in (
-        ("core_seconds", Function.SUM),
-        ("interval.seconds", Function.SUM),
-        ("node.cores", Function.MAX),
-        ("node.type", Function.MAX),
-        ("memory.total.bytes", Function.MAX),
-    )
+KEY = ("@timestamp", "cluster", "host.name", "gpu.model")
+ONE_NODE = (Condition("job.local_id", Op.MISSING),)  # not the part of one job
+SAMPLED = (
+    Aggregate("core_seconds", Function.SUM, "core_seconds"),
+    Aggregate("interval.seconds", Function.SUM, "interval.seconds"),
+    Aggregate("node.cores", Function.MAX, "node.cores"),
+    Aggregate("node.type", Function.MAX, "node.type"),
+    Aggregate("memory.total.bytes", Function.MAX, "memory.total.bytes"),
+    Aggregate("memory.used.bytes", Function.SUM, "memory.used.bytes"),
+    Aggregate("memory.looks", Function.COUNT, "memory.used.bytes"),
 )
 CARDS = (
     Aggregate("gpu_seconds", Function.SUM, "gpu_seconds"),
@@ -46,60 +52,70 @@ CARDS = (
 )
 
 
-def keep_capacity(store: Store, now: datetime, zone: Zone) -> tuple[int, int]:
+def keep_capacity(
+    store: Store, now: datetime, zone: Zone, inventory: Inventory | None = None
+) -> tuple[int, int]:
     """
     Hours brought up to date and documents written, up to the last closed hour.
     """
     end = (now - CLOSED).astimezone(UTC).replace(minute=0, second=0, microsecond=0)
-    begin = _begin(store)
+    version = int(now.timestamp() * 1000)
     hours = written = 0
-    while begin is not None and begin < end:
-        until = min(end, begin + CHUNK)
-        for batch in in_batches(documents(store, begin, until, now, zone), BATCH):
+    for begin, until in spans_to_make(store, last_begun(store, NAME), end):
+        made = list(documents(store, begin, until, zone, inventory or {}))
+        made += _void(store, begin, until, made)
+        versioned = ({**document, "record.version": version} for document in made)
+        for batch in in_batches(versioned, BATCH):
             outcome = store.write(batch, "replace")
             if outcome.kept or outcome.rejected:
                 reason = outcome.reason or outcome.rejected[0][1]
                 raise RuntimeError(f"capacity of {begin:%Y-%m-%d}: {reason}")
             written += outcome.accepted
         hours += round((until - begin) / HOUR)
-        begin = until
     return hours, written
 
 
-def _begin(store: Store) -> datetime | None:
+def _void(
+    store: Store, begin: datetime, until: datetime, made: Iterable[Document]
+) -> list[Document]:
     """
-    A little before what is kept already; else where the oldest nodes are.
+    Documents of an earlier run that are not made any more, without their figures.
     """
-    known = store.health().datasets
-    if "capacity" in known and (newest := known["capacity"].newest):
-        return parse_time(newest) - AGAIN
-    oldest = [h.oldest for n, h in known.items() if n in ("node", "node_state") and h.oldest]
-    if not oldest:
-        return None
-    return parse_time(min(oldest)).replace(minute=0, second=0, microsecond=0)
+    keys = {tuple(document.get(name) for name in KEY) for document in made}
+    local = ("local.day", "local.hour", "local.weekday")
+    batches = store.scan(
+        "capacity", EVERYTHING, start=begin, end=until, fields=("dataset", *KEY, *local)
+    )
+    nothing = dict.fromkeys((f"seconds.{n}" for n in ("up", "down", "drained", "unknown")), 0.0)
+    return [
+        {**known, "dataset": "capacity", **nothing, "covered.seconds": 0.0}
+        for batch in batches
+        for known in batch
+        if tuple(known.get(name) for name in KEY) not in keys
+    ]
 
 
 def documents(
-    store: Store, start: datetime, end: datetime, now: datetime, zone: Zone
+    store: Store, start: datetime, end: datetime, zone: Zone, inventory: Inventory
 ) -> Iterator[Document]:
     """
     The capacity of every hour from START to END, both whole hours.
     """
     found = fleet(store, EVERYTHING, start, end)
-    sampled = _cells(store, Plan("node", SAMPLED, BY, (), start, end))
+    sampled = _cells(store, Plan("node", SAMPLED, BY, ONE_NODE, start, end))
     cards: dict[Cell, list[Row]] = {}
     for row in store.ask(Plan("gpu", CARDS, (*BY, Group("gpu.model")), (), start, end), EVERYTHING):
         cards.setdefault(_cell(row), []).append(row)
     ruled = {cluster for cluster, _ in found.changes}
-    hosts = {*found.changes, *((c, h) for c, h, _ in sampled if c not in ruled)}
+    own_word = {(c, h) for c, h, _ in sampled if c not in ruled}
     hours = [start + HOUR * n for n in range(round((end - start) / HOUR))]
-    version = int(now.timestamp() * 1000)
-    for host in sorted(hosts):
-        timeline = found.timeline(host) if host in found.changes else None
+    for host in sorted({*found.changes, *own_word, *inventory}):
+        told = _Told(found, host) if host in found.changes else None
         for hour in hours:
             cell = (*host, format_time(hour))
-            own = sampled.get(cell)
-            if timeline is None and own is None:
+            own, listed = sampled.get(cell), inventory.get(host)
+            state = told.at(hour + HOUR) if told is not None else None
+            if state is None and (told is not None or own is None) and listed is None:
                 continue
             local = hour.astimezone(zone(host[0]))
             common: Document = {
@@ -107,14 +123,38 @@ def documents(
                 "@timestamp": cell[2],
                 "cluster": host[0],
                 "host.name": host[1],
-                "record.version": version,
                 "local.day": local.date().isoformat(),
                 "local.hour": local.hour,
                 "local.weekday": local.isoweekday(),
-                **_times(timeline, own, hour),
+                **_times(told.timeline if told is not None else None, own, hour),
             }
-            for made in _of_hour(found, host, own, cards.get(cell, [])):
+            has = together(told_by(state) if state else None, _told_by_row(own), listed=listed)
+            for made in _of_hour(has, own, cards.get(cell, [])):
                 yield _with_capacity({**common, **made})
+
+
+class _Told:
+    """
+    What the scheduler told of one node, by time.
+    """
+
+    def __init__(self, found: Fleet, host: Host) -> None:
+        self.timeline = found.timeline(host)
+        self._documents = found.changes[host]
+        self._times = [parse_time(str(d["@timestamp"])) for d in self._documents]
+
+    def at(self, end: datetime) -> Document | None:
+        """
+        The last before END; None where the node was not there yet, or no more.
+        """
+        place = bisect_left(self._times, end)
+        if place == 0:
+            return None
+        last = self._documents[place - 1]
+        if last["state.name"] != REMOVED:
+            return last
+        before = self._documents[place - 2] if place > 1 else None
+        return before if self._times[place - 1] > end - HOUR else None
 
 
 def _times(timeline: list[Span] | None, own: Row | None, hour: datetime) -> Document:
@@ -137,47 +177,71 @@ def _clipped(timeline: Iterable[Span], start: float, end: float) -> Iterator[Spa
             yield Span(first, last, span.state, span.time)
 
 
-def _of_hour(found: Fleet, host: Host, own: Row | None, cards: list[Row]) -> Iterator[Document]:
+def _of_hour(has: Fitted, own: Row | None, cards: list[Row]) -> Iterator[Document]:
     """
     The node itself, and its cards by model.
     """
-    last: Document = found.latest(host) if host in found.changes else {}
-    partitions = partitions_of(last)
-    shared = {
-        "partition": partitions[0] if partitions else None,
-        "node.type": last.get("node.type") or (own or {}).get("node.type"),
-    }
+    shared = {"partition": next(iter(has.partitions), None), "node.type": has.type}
     yield {
         **shared,
-        "node.cores": last.get("node.cores") or _number(own, "node.cores"),
-        "memory.total.bytes": last.get("memory.total.bytes") or _number(own, "memory.total.bytes"),
+        "node.cores": has.cores,
+        "memory.total.bytes": has.memory,
         "core_seconds": _number(own, "core_seconds"),
+        "memory.used": _mean(own, "memory.used.bytes", "memory.looks"),
     }
-    fitted = last.get("gpu.by_model")
-    models = {n: c["total"] for n, c in fitted.items()} if isinstance(fitted, dict) else {}
-    busy: dict[str, Row] = {}
-    for row in cards:
-        name = model_name(str(row["gpu.model"])) if row["gpu.model"] else "unknown"
-        if name not in models and len(models) == 1:
-            name = next(iter(models))  # the driver and the scheduler call them differently
-        busy[str(name)] = row
-    for name in sorted({*models, *busy}):
-        measured = busy.get(name)
+    busy = _by_model(has.cards, cards)
+    for name in sorted({*has.cards, *busy}):
+        seen = busy.get(name, [])
         yield {
             **shared,
             "gpu.model": name,
-            "gpu.total": models.get(name) or _number(measured, "gpu.total"),
-            "gpu_seconds": _number(measured, "gpu_seconds"),
-            "energy.joules": _number(measured, "energy.joules"),
+            "gpu.total": has.cards.get(name) or _sum(seen, "gpu.total"),
+            "gpu_seconds": _sum(seen, "gpu_seconds"),
+            "energy.joules": _sum(seen, "energy.joules"),
         }
 
 
+def _by_model(fitted: Mapping[str, int], cards: list[Row]) -> dict[str, list[Row]]:
+    """
+    Measured cards under the model's name of the inventory, where it can only be that one.
+    """
+    found: dict[str, list[Row]] = {}
+    for row in cards:
+        name = str(model_name(str(row["gpu.model"])) if row["gpu.model"] else "unknown")
+        if name not in fitted and len(fitted) == 1:
+            name = next(iter(fitted))  # the driver and the scheduler call them differently
+        found.setdefault(name, []).append(row)
+    return found
+
+
 def _with_capacity(document: Document) -> Document:
-    up = float(str(document["seconds.up"]))
+    """
+    Counts times seconds: what could be used, what of it was watched, what was not there to use.
+    """
+    up, covered = (float(str(document[name])) for name in ("seconds.up", "covered.seconds"))
+    out = float(str(document["seconds.down"])) + float(str(document["seconds.drained"]))
+    lost = max(0.0, out - max(0.0, covered - up))  # a draining node is sampled while it works
     for count, name in (("node.cores", "core_seconds"), ("gpu.total", "gpu_seconds")):
         if document.get(count) is not None:
-            document[f"{name}_capacity"] = round(float(str(document[count])) * up, 3)
+            fitted = float(str(document[count]))
+            document[f"{name}_capacity"] = round(fitted * up, 3)
+            document[f"{name}_lost"] = round(fitted * lost, 3)
+            if document.get(name) is not None:
+                document[f"{name}_watched"] = round(fitted * covered, 3)
+    used, fitted_bytes = document.pop("memory.used", None), document.get("memory.total.bytes")
+    if used is not None and fitted_bytes is not None:
+        document["memory.byte_seconds"] = float(str(used)) * covered
+        document["memory.byte_seconds_watched"] = float(str(fitted_bytes)) * covered
     return {name: value for name, value in document.items() if value is not None}
+
+
+def _mean(row: Row | None, total: str, count: str) -> float | None:
+    looks = _number(row, count)
+    return (_number(row, total) or 0.0) / looks if looks else None
+
+
+def _told_by_row(own: Row | None) -> Fitted | None:
+    return None if own is None else told_by(dict(own))
 
 
 def _cells(store: Store, plan: Plan) -> dict[Cell, Row]:
@@ -186,6 +250,11 @@ def _cells(store: Store, plan: Plan) -> dict[Cell, Row]:
 
 def _cell(row: Row) -> Cell:
     return str(row["cluster"]), str(row["host.name"]), str(row["@timestamp"])
+
+
+def _sum(rows: Iterable[Row], name: str) -> float | None:
+    values = [value for row in rows if (value := _number(row, name)) is not None]
+    return sum(values) if values else None
 
 
 def _number(row: Row | None, name: str) -> float | None:

@@ -13,6 +13,7 @@ from leadline.errors import QuestionError
 from leadline.query import Filter, parse_period, question
 from leadline.render import Table, render
 from leadline.render.table import FORMATS, Column
+from leadline.reports import unused
 from leadline.reports.names import differences
 from leadline.reports.nodes import (
     Fleet,
@@ -67,6 +68,14 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
         Column("partition", "Partition"),
         CLUSTER,
     ),
+    "never used": (
+        Column("name", "Never used"),
+        Column("kind", "Kind"),
+        CLUSTER,
+        Column("up_seconds", "Up", "seconds"),
+        Column("cores", "Cores", "count"),
+        Column("last_used", "Last job ended"),
+    ),
     "timeline": (
         Column("start", "From"),
         Column("seconds", "For", "seconds"),
@@ -86,6 +95,7 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
 @click.option("--by", type=click.Choice(["cluster", "partition"]), help="Availability of these.")
 @click.option("--gpus", is_flag=True, help="Cards by model: total, allocated, idle, unusable.")
 @click.option("--waiting", is_flag=True, help="Why jobs waited.")
+@click.option("--never-used", is_flag=True, help="Nodes and queues that no job used.")
 @click.option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True)
 @with_context
 def nodes(
@@ -95,6 +105,7 @@ def nodes(
     by: str | None,
     gpus: bool,
     waiting: bool,
+    never_used: bool,
     form: str,
 ) -> None:
     """
@@ -107,6 +118,7 @@ def nodes(
         leadline nodes gpu-2
         leadline nodes --by partition --period "this year"
         leadline nodes --gpus
+        leadline nodes --never-used --period "this year"
     """
     where: list[Condition] = []
     filters = (Filter("cluster", (context.cluster,)),) if context.cluster else ()
@@ -120,6 +132,10 @@ def nodes(
     if waiting:
         rows = waiting_rows(context.store, EVERYTHING, span.start, end)
         _print("waiting", rows, form)
+        return
+    if never_used:
+        rows = unused.never_used(context.store, EVERYTHING, span.start, end, tuple(where))
+        _print("never used", rows, form)
         return
     if node is not None:
         where.append(Condition("host.name", Op.IN, (node.partition(".")[0].lower(),)))

@@ -25,6 +25,7 @@ SECTIONS = {
     "advice": "leadline.reports.settings:AdviceSettings",
     "findings": "leadline.reports.settings:FindingSettings",
     "allocations": "leadline.reports.settings:AllocationSettings",
+    "inventory": "leadline.reports.inventory:InventorySettings",
     "periods": "builtins:str",
     "alerts": "leadline.alerts.settings:AlertSettings",
     "chores": "leadline.chores.settings:ChoreSettings",

@@ -4,16 +4,17 @@ Nodes as the scheduler saw them: states, time in each, availability, cards by mo
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from leadline.formats import Document
-from leadline.formats.nodestate import idle_or_drained, written
+from leadline.formats.nodestate import REMOVED, idle_or_drained, written
 from leadline.formats.times import parse_time
 from leadline.reports.timeline import (
     GAP,
+    TOLD,
     Interval,
     Span,
     availability,
@@ -25,7 +26,8 @@ from leadline.store.contract import Store
 from leadline.store.plan import Aggregate, Bucket, Condition, Function, Group, Op, Plan
 from leadline.store.scope import Scope
 
-BEFORE = timedelta(hours=26)  # a full set is sent each day: within it every node was told
+BEFORE = timedelta(seconds=TOLD)  # a full set is sent each day: within it every node was told
+REMEMBERED = timedelta(days=35)  # a node not told of for longer is none of the scheduler's
 EXACT = timedelta(days=8)  # longer periods look only into hours that may have holes
 HOUR = 3600.0
 WHOLE = 0.9  # share of the usual looks that makes an hour one without holes
@@ -54,6 +56,15 @@ class Fleet:
     def latest(self, host: Host) -> Document:
         return self.changes[host][-1]
 
+    def is_known(self, host: Host) -> bool:
+        """
+        Whether somebody looked lately, and was told of the node.
+        """
+        looked = self.looked.get(host[0], [])
+        told = parse_time(str(self.latest(host)["@timestamp"])).timestamp()
+        seen = max((last for _, last in looked), default=0.0)
+        return seen >= self.end - GAP and told + TOLD >= self.end
+
 
 def fleet(
     store: Store, scope: Scope, start: datetime, end: datetime, where: tuple[Condition, ...] = ()
@@ -61,14 +72,11 @@ def fleet(
     """
     States from START to END; WHERE names clusters and hosts.
     """
-    changes: dict[Host, list[Document]] = {}
-    batches = store.scan(
-        "node_state", scope, where=where, start=start - BEFORE, end=end, order=("@timestamp",)
-    )
-    for batch in batches:
-        for document in batch:
-            host = (str(document.get("cluster", "")), str(document["host.name"]))
-            changes.setdefault(host, []).append(document)
+    changes = _last_before(store, scope, start - BEFORE, where)
+    told: dict[Host, list[Document]] = {}
+    for document in _states(store, scope, where, start - BEFORE, end):
+        told.setdefault(_host(document), []).append(document)
+    changes |= told
     clusters = tuple(sorted({cluster for cluster, _ in changes}))
     by_cluster = (Condition("cluster", Op.IN, clusters),) if clusters else ()
     looks = look_times(store, scope, start, end, by_cluster)
@@ -79,6 +87,43 @@ def fleet(
         {cluster: covered(times) for cluster, times in looks.items()},
         _sampled(store, scope, start, end, by_cluster),
     )
+
+
+def _states(
+    store: Store, scope: Scope, where: tuple[Condition, ...], start: datetime, end: datetime
+) -> Iterator[Document]:
+    batches = store.scan(
+        "node_state", scope, where=where, start=start, end=end, order=("@timestamp",)
+    )
+    for batch in batches:
+        yield from batch
+
+
+def _host(told: Mapping[str, object]) -> Host:
+    return str(told.get("cluster", "")), str(told["host.name"])
+
+
+def _last_before(
+    store: Store, scope: Scope, start: datetime, where: tuple[Condition, ...]
+) -> dict[Host, list[Document]]:
+    """
+    The last that was told of nodes not told of since START: nobody asks, but they are there.
+    """
+    by = (Group("cluster"), Group("host.name"))
+    last = Aggregate("last", Function.MAX, "@timestamp")
+    rows = store.ask(Plan("node_state", (last,), by, where, start - REMEMBERED), scope)
+    times = {_host(row): parse_time(str(row["last"])) for row in rows}
+    times = {host: time for host, time in times.items() if time < start}
+    if not times:
+        return {}
+    hosts = Condition("host.name", Op.IN, tuple(sorted({name for _, name in times})))
+    since = min(times.values())
+    found = {_host(d): [d] for d in _states(store, scope, (*where, hosts), since, start)}
+    return {
+        host: told
+        for host, told in found.items()
+        if host in times and told[0]["state.name"] != REMOVED
+    }
 
 
 def look_times(
@@ -219,7 +264,7 @@ def card_rows(fleet: Fleet) -> list[dict[str, Any]]:
     for host in fleet.hosts():
         last = fleet.latest(host)
         models = last.get("gpu.by_model")
-        if not isinstance(models, dict):
+        if not isinstance(models, dict) or last["state.name"] == REMOVED:
             continue
         flags = last.get("state.flags")
         free = idle_or_drained(str(last["state.name"]), flags if isinstance(flags, list) else ())

@@ -12,6 +12,7 @@ from leadline.formats.nodestate import Time, time_class, written
 from leadline.formats.times import parse_time
 
 GAP = 900.0  # seconds between two looks; longer, and nobody knows what happened in between
+TOLD = 26 * 3600.0  # a state is told again each day; not heard of for longer, it is unknown
 CLASSES: tuple[Time, ...] = ("up", "drained", "down", "unknown")
 
 Interval = tuple[float, float]
@@ -74,16 +75,28 @@ def _in_force(
     changes: Sequence[Document], start: float, end: float
 ) -> Iterable[tuple[Document | None, float, float]]:
     current: Document | None = None
-    at = start
+    at, until = start, start
     for document in changes:
         moment = parse_time(str(document["@timestamp"])).timestamp()
         if moment >= end:
             break
-        if moment > at:
-            yield current, at, moment
-            at = moment
+        yield from _held(current, at, moment, until)
+        at, until = max(at, moment), moment + TOLD
         current = document
-    yield current, at, end
+    yield from _held(current, at, end, until)
+
+
+def _held(
+    document: Document | None, start: float, end: float, until: float
+) -> Iterable[tuple[Document | None, float, float]]:
+    """
+    DOCUMENT as long as it may hold, nothing from there on.
+    """
+    last = min(max(start, until), end)
+    if last > start:
+        yield document, start, last
+    if end > last:
+        yield None, last, end
 
 
 def _span(document: Document | None, start: float, end: float) -> Span:

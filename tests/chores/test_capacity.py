@@ -7,13 +7,15 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from leadline.chores.capacity import keep_capacity
+from leadline.chores.run import CHORES, Work, do
 from leadline.formats import Document
-from leadline.formats.times import from_epoch
+from leadline.formats.times import format_time, from_epoch
+from leadline.reports.inventory import Inventory, InventorySettings, NodesSettings, read_inventory
 from leadline.store.contract import Store
 from leadline.store.memory import MemoryStore
 from leadline.store.scope import EVERYTHING
 
+CAPACITY = next(chore for chore in CHORES if chore.name == "capacity")
 START = datetime(2026, 3, 2, tzinfo=UTC)
 AT = START.timestamp()
 CARDS = {"A100": {"total": 4, "allocated": 0}}
@@ -52,17 +54,45 @@ def sample(at: float, host: str, dataset: str = "node", **more: object) -> Docum
     }
 
 
-def made(*documents: Document, hours: float = 3) -> list[Document]:
+def stored(*documents: Document) -> MemoryStore:
     store = MemoryStore()
-    outcome = store.write(list(documents), "create")
+    take_in(store, *documents)
+    return store
+
+
+def take_in(store: Store, *documents: Document, at: float = -1) -> None:
+    """
+    Documents that the worker takes in AT hours.
+    """
+    ingested = format_time(START + timedelta(hours=at))
+    outcome = store.write([{"event.ingested": ingested, **d} for d in documents], "create")
     assert not outcome.rejected, outcome.rejected
-    keep(store, hours)
+
+
+def made(
+    *documents: Document, hours: float = 3, inventory: Inventory | None = None
+) -> list[Document]:
+    store = stored(*documents)
+    keep(store, hours, inventory)
     return kept(store)
 
 
-def keep(store: Store, hours: float) -> tuple[int, int]:
+def keep(store: Store, hours: float, inventory: Inventory | None = None) -> str | None:
+    """
+    The chore's turn, and the mark that it is done.
+    """
     now = START + timedelta(hours=hours, minutes=30)
-    return keep_capacity(store, now, lambda cluster: ZoneInfo("Europe/Oslo"))
+    work = Work(store, now, lambda cluster: ZoneInfo("Europe/Oslo"), inventory=inventory)
+    return do(CAPACITY, work, forced=True)
+
+
+def hour_of(store: Store, host: str, hour: int) -> Document:
+    at = format_time(START + timedelta(hours=hour))
+    (found,) = [
+        d for d in kept(store) if (d["@timestamp"], d["host.name"]) == (at, host)
+        and "gpu.model" not in d
+    ]  # fmt: skip
+    return found
 
 
 def kept(store: Store) -> list[Document]:
@@ -134,8 +164,7 @@ def test_run_again_changes_nothing() -> None:
     """
     The same hours, the same documents; new hours are added.
     """
-    store = MemoryStore()
-    store.write([state(0, "IDLE"), *looks(6)], "create")
+    store = stored(state(0, "IDLE"), *looks(6))
     keep(store, 3)
     before = {(d["@timestamp"], d["host.name"], d.get("gpu.model")): d for d in kept(store)}
     keep(store, 5)
@@ -150,7 +179,7 @@ def test_nothing_there_is_no_error() -> None:
     """
     An empty store.
     """
-    assert (0, 0) == keep(MemoryStore(), 3)
+    assert "0 hours" in str(keep(MemoryStore(), 3))
 
 
 @pytest.mark.parametrize("hours", [0.2, 0.8])
@@ -159,3 +188,147 @@ def test_open_hour_waits(hours: float) -> None:
     An hour is kept when it is over, and a little longer.
     """
     assert [] == made(state(0, "IDLE"), *looks(1), hours=hours - 0.5)
+
+
+def test_hours_that_late_data_touched_are_made_again() -> None:
+    """
+    A node's samples, and a state of the scheduler, that came two days late; other hours are left.
+    """
+    store = stored(state(0, "IDLE"), state(86400, "IDLE", snapshot=True), *looks(50))
+    keep(store, 48)
+    assert "core_seconds" not in hour_of(store, "n1", 5)
+    busy = [sample(5 * 3600 + n * 300.0, "n1", **{"core_seconds": 600.0}) for n in range(1, 13)]
+    take_in(store, *busy, state(10 * 3600, "DOWN"), state(12 * 3600, "IDLE"), at=49)
+    version = hour_of(store, "n1", 3)["record.version"]
+    keep(store, 50)
+    assert 7200 == hour_of(store, "n1", 5)["core_seconds"]
+    assert [0, 3600, 3600, 0] == [hour_of(store, "n1", h)["seconds.down"] for h in (9, 10, 11, 12)]
+    assert version == hour_of(store, "n1", 3)["record.version"]
+
+
+def test_hours_that_nobody_watched_are_made_too() -> None:
+    """
+    Everything was away, the worker too: there is no document, and the hours are unknown.
+    """
+    store = stored(state(0, "IDLE"), *looks(2))
+    keep(store, 3)
+    keep(store, 9)
+    assert [3600] * 5 == [hour_of(store, "n1", h)["seconds.unknown"] for h in range(4, 9)]
+
+
+def test_what_is_known_of_a_month_outlives_its_samples() -> None:
+    """
+    Raw samples have gone; one that comes late for them takes nothing away.
+    """
+    store = stored(state(0, "IDLE"), *looks(40))
+    keep(store, 40 * 24)
+    before = hour_of(store, "n1", 5)
+    for name in ("node", "node_state"):
+        store.tables[name].clear()
+    now = sample(40 * 86400.0, "n1")
+    take_in(store, sample(5 * 3600, "n1"), now, at=40 * 24 + 1)
+    keep(store, 40 * 24 + 2)
+    assert before == hour_of(store, "n1", 5)
+
+
+def test_what_is_not_made_again_is_void() -> None:
+    """
+    Cards of no known model turn out to be the scheduler's A100: counted once.
+    """
+    card = {"gpu.uuid": "u1", "gpu.model": "weird", "gpu_seconds": 150.0}
+    own = [sample(600, "n1"), sample(600, "n1", "gpu", **card)]
+    store = stored(*own)
+    keep(store, 2)
+    assert {"weird", None} == {d.get("gpu.model") for d in kept(store)}
+    take_in(store, state(0, "IDLE"), *looks(1), at=3)
+    keep(store, 4)
+    cards = {d["gpu.model"]: d for d in kept(store) if d["@timestamp"] == from_epoch(AT)
+             and "gpu.model" in d}  # fmt: skip
+    assert 150 == cards["A100"]["gpu_seconds"]
+    weird = cards["weird"]
+    assert not [n for n in weird if n.startswith("gpu_seconds") or weird.get(n) == 3600]
+
+
+def test_removed_and_returned_nodes() -> None:
+    """
+    A node is in the hours in which the scheduler had it; time is unknown from its removal on.
+    """
+    store = stored(state(0, "IDLE"), state(5400, "REMOVED"), state(4 * 3600, "IDLE"), *looks(6))
+    keep(store, 6)
+    there = sorted(d["local.hour"] for d in kept(store) if "gpu.model" not in d)
+    assert [1, 2, 5, 6] == there
+    second = hour_of(store, "n1", 1)
+    assert (1800, 1800) == (second["seconds.up"], second["seconds.unknown"])
+
+
+def test_the_hour_has_what_the_node_had_then() -> None:
+    """
+    Memory and cores grew at noon: hours before keep what was there.
+    """
+    store = stored(state(0, "IDLE"), state(2 * 3600, "IDLE", **{"node.cores": 32}), *looks(3))
+    keep(store, 3)
+    assert [16, 16, 32] == [hour_of(store, "n1", hour)["node.cores"] for hour in range(3)]
+
+
+LISTED = NodesSettings(
+    cluster="fox",
+    hosts="n[1-2],GPU-1.fox",
+    cores=8,
+    gpus="l40s:2",
+    partitions=("long",),
+    type="cheap",
+)
+
+
+def test_list_in_the_settings_fills_in() -> None:
+    """
+    The scheduler tells of n1 all but its type; of n2 and gpu-1 nobody tells, so their time is
+    unknown, and what they have is known.
+    """
+    inventory = read_inventory(InventorySettings((LISTED,)))
+    assert [("fox", "gpu-1"), ("fox", "n1"), ("fox", "n2")] == sorted(inventory)
+    found = made(state(0, "IDLE"), *looks(3), inventory=inventory)
+    nodes = {str(d["host.name"]): d for d in found if "gpu.model" not in d}
+    assert (16, "cheap", "accel") == tuple(
+        nodes["n1"][name] for name in ("node.cores", "node.type", "partition")
+    )
+    assert (8, "cheap", "long", 3600) == tuple(
+        nodes["n2"][name] for name in ("node.cores", "node.type", "partition", "seconds.unknown")
+    )
+    models = {(d["host.name"], d["gpu.model"]): d["gpu.total"] for d in found if "gpu.model" in d}
+    assert {("n1", "A100"): 4, ("n2", "L40S"): 2, ("gpu-1", "L40S"): 2} == models
+
+
+def test_listed_node_without_a_scheduler_is_up_while_it_sends() -> None:
+    """
+    What it says of itself stands above the list.
+    """
+    own = [sample(n * 300, "n2", **{"node.cores": 4}) for n in range(1, 7)]
+    found = made(*own, hours=1, inventory=read_inventory(InventorySettings((LISTED,))))
+    (hour,) = [d for d in found if d["host.name"] == "n2" and "gpu.model" not in d]
+    assert (1800, 4, "cheap") == (hour["seconds.up"], hour["node.cores"], hour["node.type"])
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"hosts": "c1-[3-1]"}, "no range"),
+        ({"hosts": ""}, "no host"),
+        ({"hosts": "n1", "gpus": "a100:x:y:z"}, "not understood"),
+        ({"hosts": "n1,n1.fox,N2", "cores": -1}, "less than 0"),
+    ],
+)
+def test_a_list_that_cannot_be_read_is_refused(given: dict[str, object], said: str) -> None:
+    """
+    With the words that are wrong.
+    """
+    with pytest.raises(ValueError, match=said):
+        NodesSettings(cluster="fox", **given)  # type: ignore[arg-type]
+
+
+def test_a_node_is_listed_once() -> None:
+    """
+    Two lines on one node would contradict each other.
+    """
+    with pytest.raises(ValueError, match="fox/n1 is listed twice"):
+        InventorySettings((LISTED, NodesSettings(cluster="fox", hosts="n1")))

@@ -39,6 +39,7 @@ TABLE = [
     ("UNKNOWN", "unknown", "unknown"),
     ("UNKNOWN+DRAIN", "drained", "drained"),
     ("SLEEPWALKING", "unknown", "unknown"),
+    ("REMOVED", "unknown", "unknown"),
 ]
 
 

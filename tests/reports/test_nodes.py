@@ -11,10 +11,10 @@ from click.testing import CliRunner
 
 from leadline.commands import cli
 from leadline.formats import Document
-from leadline.formats.nodestate import parse_state
+from leadline.formats.nodestate import REMOVED, parse_state
 from leadline.formats.times import from_epoch
 from leadline.reports import nodes as report
-from leadline.reports.timeline import availability, by_class, by_state, covered, spans
+from leadline.reports.timeline import TOLD, availability, by_class, by_state, covered, spans
 from leadline.store.memory import MemoryStore
 from leadline.store.scope import EVERYTHING
 
@@ -103,8 +103,31 @@ def test_state_before_the_period_holds_in_it() -> None:
     """
     The daily full set tells how a node that did not change began.
     """
-    store = stored(state(-40000, "IDLE+DRAIN", snapshot=True), *looks(0, DAY))
+    told = [state(at, "IDLE+DRAIN", snapshot=True) for at in (-40000, 46400)]
+    store = stored(*told, *looks(0, DAY))
     assert DAY == by_class(read(store).timeline(("fox", "n1")))["drained"]
+
+
+def test_a_state_not_told_again_is_unknown() -> None:
+    """
+    Somebody looked all the time and the daily full sets had no such node: it is gone.
+    """
+    store = stored(state(0, "IDLE"), *looks(0, 2 * DAY))
+    seconds = by_class(read(store, 2 * DAY).timeline(("fox", "n1")))
+    assert (TOLD, 2 * DAY - TOLD) == (seconds["up"], seconds["unknown"])
+
+
+def test_a_node_is_remembered_when_nobody_asks_any_more() -> None:
+    """
+    The collector has been away for days: the node is there, its time unknown; a removed one is not.
+    """
+    store = stored(
+        state(-5 * DAY, "IDLE"), state(-6 * DAY, "IDLE", "n2"), state(-5 * DAY, REMOVED, "n2")
+    )
+    fleet = read(store)
+    assert [("fox", "n1")] == fleet.hosts()
+    assert DAY == by_class(fleet.timeline(("fox", "n1")))["unknown"]
+    assert not fleet.is_known(("fox", "n1"))
 
 
 def test_snapshots_are_no_changes() -> None:
@@ -145,6 +168,8 @@ def test_a_year_of_changes_gives_the_availability_it_was_made_from() -> None:
             text = rng.choice(["IDLE", "MIXED", "ALLOCATED", "MIXED+DRAIN", "IDLE+DRAIN", "DOWN"])
             until = min(year, at + 60 * rng.randrange(30, 30000))
             documents.append(state(at, text, host))
+            days = range(int(at // DAY) + 1, int(until // DAY) + 1)
+            documents += [state(day * DAY, text, host, snapshot=True) for day in days]
             length = until - at - sum(max(0, min(until, b) - max(at, a)) for a, b in away)
             told["known"] += length
             told["up"] += length * (text not in ("IDLE+DRAIN", "DOWN"))

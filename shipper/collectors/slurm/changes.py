@@ -15,6 +15,7 @@ from shipper.collectors.slurm.documents import (
     job_state,
     node_hash,
     node_names,
+    node_removed,
     node_state,
     reservation_event,
     state_hash,
@@ -113,8 +114,8 @@ class Changes:
                 continue
             seen[host] = node.name
             documents += self._of_node(host, node, sorted(held.get(host, [])), now, full)
-        for host in [host for host in self._nodes if host not in seen]:
-            del self._nodes[host]
+        for host in [host for host in self._nodes if seen and host not in seen]:
+            documents.append(node_removed(host, now, self._nodes.pop(host).since))
         if clashes and frozenset(clashes) != self._clashes:
             documents.append(_clash(sorted(clashes), now))
         self._clashes = frozenset(clashes)

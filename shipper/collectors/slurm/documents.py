@@ -12,6 +12,7 @@ from leadline.errors import FormatError
 from leadline.formats import Document
 from leadline.formats.gres import Gres, by_model, total
 from leadline.formats.hostlist import expand_hosts
+from leadline.formats.nodestate import REMOVED
 from leadline.formats.runs import ENDED
 from leadline.formats.times import from_epoch
 from shipper.collectors.slurm.records import JobSeen, NodeSeen, ReservationSeen, short
@@ -191,10 +192,27 @@ def node_state(node: NodeSeen, reservations: list[str], moment: int, threads: Th
 
 def node_hash(node: NodeSeen, reservations: list[str]) -> str:
     """
-    Cards allocated and reservations are part of it: a change of them is a change of the node.
+    What the node has, its cards allocated and reservations are part of it: a change of them is a
+    change of the node.
     """
-    more = ",".join([*map(str, node.gres), "/", *map(str, node.gres_used), "/", *reservations])
-    return state_hash(node.state, node.flags, node.reason, more if more != "/,/" else "")
+    parts = (node.gres, node.gres_used, reservations, node.partitions, node.features)
+    has = (node.cores, node.cpus, node.memory)
+    more = "/".join(",".join(map(str, part)) for part in (*parts, has))
+    return state_hash(node.state, node.flags, node.reason, more)
+
+
+def node_removed(host: str, moment: int, before: int) -> Document:
+    """
+    Slurm no longer has the node: its time is unknown from here on.
+    """
+    return {
+        "dataset": "node_state",
+        "@timestamp": from_epoch(moment),
+        "host.name": host,
+        "state.name": REMOVED,
+        "state.hash": state_hash(REMOVED, (), None),
+        "state.seconds": moment - before,
+    }
 
 
 def reservation_event(seen: ReservationSeen, moment: int) -> Document:

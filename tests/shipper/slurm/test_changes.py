@@ -191,6 +191,31 @@ def test_cards_in_use_are_a_change() -> None:
     assert (4, 3) == (change["gpu.total"], change["gpu.allocated"])
 
 
+def test_what_a_node_has_is_part_of_it() -> None:
+    """
+    Another partition, more memory: told at once, not with the next full set.
+    """
+    watched = Watched()
+    watched.look(0, nodes=(NODE,))
+    (moved,) = watched.look(60, nodes=(replace(NODE, partitions=("gpu",)),))
+    assert ["gpu"] == moved["partitions"]
+    (grown,) = watched.look(120, nodes=(replace(NODE, partitions=("gpu",), memory=1 << 40),))
+    assert 1 << 40 == grown["memory.total.bytes"]
+
+
+def test_removed_node_is_told_once() -> None:
+    """
+    Slurm no longer has it; an answer without any node is no reason to think so.
+    """
+    watched = Watched()
+    other = replace(NODE, name="n2")
+    watched.look(0, nodes=(NODE, other))
+    assert [] == watched.look(30)
+    (gone,) = watched.look(60, nodes=(NODE,))
+    assert ("n2", "REMOVED", 60) == (gone["host.name"], gone["state.name"], gone["state.seconds"])
+    assert [] == watched.look(120, nodes=(NODE,))
+
+
 def test_reservation_holds_its_nodes_while_it_lasts() -> None:
     """
     Told when made, changed and gone; on the nodes only between its times.

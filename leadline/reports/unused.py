@@ -1,0 +1,139 @@
+"""
+Nodes and queues that were there and that no job used.
+
+What was there is known from capacity and from the scheduler's states; used is what a job ran on, as
+accounted, as told by the scheduler, or as seen in samples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any, Literal
+
+from leadline.formats.times import format_time
+from leadline.query.rollups import complete_until, pieces
+from leadline.reports.nodes import BEFORE
+from leadline.store.contract import Store
+from leadline.store.plan import Aggregate, Condition, Function, Group, Op, Plan, Row
+from leadline.store.scope import Scope
+
+Kind = Literal["node", "partition"]
+Name = tuple[str, str]  # cluster, and node or partition
+FIELDS: dict[Kind, str] = {"node": "job.nodes", "partition": "partition"}
+COUNT = Aggregate("n", Function.COUNT)
+STARTED = Condition("job.start", Op.EXISTS)
+
+
+def never_used(
+    store: Store,
+    scope: Scope,
+    start: datetime,
+    end: datetime,
+    where: tuple[Condition, ...] = (),
+    kinds: tuple[Kind, ...] = ("node", "partition"),
+) -> list[dict[str, Any]]:
+    """
+    One row each, with the hours it was up (nodes) and when a job last ended there. WHERE names
+    clusters.
+    """
+    rows = []
+    for kind in kinds:
+        there = _there(store, scope, start, end, where, kind)
+        used = set(_used(store, scope, start, end, where, kind))
+        unused = sorted(set(there) - used)
+        last = _last_used(store, scope, start, unused, kind)
+        rows += [
+            {
+                "cluster": name[0],
+                "kind": kind,
+                "name": name[1],
+                **there[name],
+                "last_used": last.get(name),
+            }
+            for name in unused
+        ]
+    return rows
+
+
+def _there(
+    store: Store,
+    scope: Scope,
+    start: datetime,
+    end: datetime,
+    where: tuple[Condition, ...],
+    kind: Kind,
+) -> dict[Name, dict[str, Any]]:
+    """
+    A node that was down or drained all the time could not be used: it is not told.
+    """
+    if kind == "partition":
+        by = (Group("cluster"), Group("partitions"))
+        told = Plan("node_state", (COUNT,), by, where, start - BEFORE, end)
+        found = {_name(row, "partitions") for row in store.ask(told, scope)}
+        kept = Plan("capacity", (COUNT,), _by("partition"), where, start, end)
+        found |= {_name(row, "partition") for row in store.ask(kept, scope)}
+        return {name: {} for name in found if name[1] != "None"}
+    amounts = (
+        Aggregate("up", Function.SUM, "seconds.up"),
+        Aggregate("unknown", Function.SUM, "seconds.unknown"),
+        Aggregate("cores", Function.MAX, "node.cores"),
+    )
+    alone = (*where, Condition("gpu.model", Op.MISSING))
+    nodes = store.ask(Plan("capacity", amounts, _by("host.name"), alone, start, end), scope)
+    return {
+        _name(row, "host.name"): {"up_seconds": row["up"] or None, "cores": row["cores"]}
+        for row in nodes
+        if row["up"] or row["unknown"]
+    }
+
+
+def _used(
+    store: Store,
+    scope: Scope,
+    start: datetime,
+    end: datetime,
+    where: tuple[Condition, ...],
+    kind: Kind,
+) -> Iterator[Name]:
+    """
+    By runs that overlap the period, whenever they were submitted; by states; by samples.
+    """
+    field = FIELDS[kind]
+    began = Condition("job.start", Op.BELOW, (format_time(end),))
+    ended = Condition("job.end", Op.AT_LEAST, (format_time(start),))
+    for over in (ended, Condition("job.end", Op.MISSING)):
+        runs = Plan("job", (COUNT,), _by(field), (*where, began, over))
+        yield from (_name(row, field) for row in store.ask(runs, scope))
+    held = (*where, Condition("job.nodes", Op.EXISTS))
+    states = Plan("job_state", (COUNT,), _by(field), held, start, end)
+    yield from (_name(row, field) for row in store.ask(states, scope))
+    sampled = "host.name" if kind == "node" else "partition"
+    in_job = (*where, Condition("job.id", Op.EXISTS))
+    cut = pieces(Plan("process", (COUNT,), _by(sampled), in_job, start, end), complete_until(store))
+    for plan in (*cut.raw, *((cut.usage,) if cut.usage is not None else ())):
+        yield from (_name(row, sampled) for row in store.ask(plan, scope) if row["n"])
+
+
+def _last_used(
+    store: Store, scope: Scope, before: datetime, names: list[Name], kind: Kind
+) -> dict[Name, str]:
+    if not names:
+        return {}
+    field = FIELDS[kind]
+    where = (
+        Condition("cluster", Op.IN, tuple(sorted({cluster for cluster, _ in names}))),
+        Condition(field, Op.IN, tuple(sorted({name for _, name in names}))),
+        STARTED,
+    )
+    last = Aggregate("last", Function.MAX, "job.end")
+    rows = store.ask(Plan("job", (last,), _by(field), where, None, before), scope)
+    return {_name(row, field): str(row["last"]) for row in rows if row["last"] is not None}
+
+
+def _by(field: str) -> tuple[Group, ...]:
+    return Group("cluster"), Group(field)
+
+
+def _name(row: Row, field: str) -> Name:
+    return str(row["cluster"]), str(row[field])
