@@ -14,6 +14,7 @@ import lzma
 import sys
 import zlib
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from glob import glob
 from pathlib import Path
@@ -39,12 +40,13 @@ class SourceError(LeadlineError):
 @dataclass(frozen=True, slots=True)
 class Slice:
     """
-    Whole lines from a file up to its unpacked byte `end`; `line` is the number of the first.
+    Whole lines from a file up to its unpacked byte `end`; `line` is the first one's number.
     """
 
     data: bytes
     end: int
     line: int
+    lines: int  # how many it holds
     tail: str  # hash of the last bytes before `end`
     head: str  # hash of the file's first bytes
     head_size: int
@@ -94,21 +96,18 @@ class Source:
         stays for the next time.
         """
         waiting, tail = self._skip(start)
-        position = start
-        while True:
+        position, ended = start, False
+        while not ended:
             more = self._read(max(size - len(waiting), CHUNK))
-            waiting += more
-            cut = waiting.rfind(b"\n") + 1
-            if not cut and len(waiting) >= LONGEST_LINE:
-                cut = len(waiting)
-            if cut:
-                data, waiting = waiting[:cut], waiting[cut:]
-                position += cut
-                tail = (tail + data)[-TAIL:]
-                yield self._slice(data, position, line, tail)
-                line += data.count(b"\n")
-            if not more:
-                break
+            ended = not more
+            data, waiting = _whole_lines(waiting, more)
+            del more  # `data` is large enough to hold for two
+            if data:
+                position += len(data)
+                tail = (tail + data[-TAIL:])[-TAIL:]
+                yield (piece := self._slice(data, position, line, tail))
+                line += piece.lines
+                del data, piece
         if waiting and whole:
             tail = (tail + waiting)[-TAIL:]
             yield self._slice(waiting + b"\n", position + len(waiting), line, tail)
@@ -135,7 +134,8 @@ class Source:
         self.close()
 
     def _slice(self, data: bytes, end: int, line: int, tail: bytes) -> Slice:
-        return Slice(data, end, line, fingerprint(tail), fingerprint(self.head), len(self.head))
+        head = fingerprint(self.head)
+        return Slice(data, end, line, data.count(b"\n"), fingerprint(tail), head, len(self.head))
 
     def _skip(self, start: int) -> tuple[bytes, bytes]:
         """
@@ -164,6 +164,33 @@ class Source:
         except OSError as error:
             raise SourceError(f"{self.name}: cannot be read: {error.strerror or error}") from None
         return b"".join(parts)
+
+
+def _whole_lines(waiting: bytes, more: bytes) -> tuple[bytes, bytes]:
+    """
+    What of WAITING and MORE ends where a line ends, and the rest; copied once, as it is large.
+    """
+    cut = more.rfind(b"\n") + 1
+    if cut == len(more) and not waiting:
+        return more, b""
+    if cut:
+        return b"".join((waiting, memoryview(more)[:cut])), more[cut:]
+    waiting += more
+    cut = waiting.rfind(b"\n") + 1
+    if not cut and len(waiting) >= LONGEST_LINE:
+        cut = len(waiting)
+    return waiting[:cut], waiting[cut:]
+
+
+def ahead(pieces: Iterator[Slice]) -> Iterator[Slice]:
+    """
+    PIECES, the next one of which is read while somebody works on this one.
+    """
+    with ThreadPoolExecutor(1) as reader:
+        following = reader.submit(next, pieces, None)
+        while (piece := following.result()) is not None:
+            following = reader.submit(next, pieces, None)
+            yield piece
 
 
 def _open(name: str) -> IO[bytes]:

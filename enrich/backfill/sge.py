@@ -9,20 +9,23 @@ from __future__ import annotations
 import tempfile
 from collections import Counter
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 from enrich.backfill import sge_sql as sql
-from enrich.backfill.files import Slice, Source
+from enrich.backfill.files import Slice, Source, ahead
 from enrich.backfill.options import EARLIEST, LATEST, Options
 from enrich.backfill.seen import Seen
 from enrich.backfill.sge_lines import FIELDS, NAMES, OLD, read_record
+from enrich.backfill.sge_runs import Runs
 from enrich.backfill.sink import Sink
 from enrich.backfill.tally import Rejects, Tally
 from leadline.errors import FormatError
 
-SLICE = 128 << 20
+SLICE = 64 << 20
 SEPARATOR = "\x1f"
 FORGET_REJECTS = "DROP TABLE IF EXISTS reject_errors; DROP TABLE IF EXISTS reject_scans"
 PATIENCE = 86400  # a slave's record waits so long for its master's, by the file's own clock
@@ -64,6 +67,13 @@ class SgeReader:
         self.staging = staging
         self.tally = Tally()
         self.con = sink.connection()
+        name = f"sge_{uuid4().hex}"  # a place of its own, which both connections see
+        self.con.execute(f"ATTACH ':memory:' AS {name}")
+        self._second = self.con.cursor()
+        for con in (self.con, self._second):
+            con.execute(f"USE {name}; SET TimeZone = 'UTC'")
+        self._writer = ThreadPoolExecutor(1)
+        self._place = name
         self._clock = 0
         self._now = f"TIMESTAMPTZ '{datetime.now(UTC):%Y-%m-%d %H:%M:%S}+00'"
 
@@ -78,14 +88,16 @@ class SgeReader:
         self._clock = 0
         self._load([record.split(SEPARATOR) for record in waiting], "slaves")
         self.tally.read += len(waiting)
-        for piece in source.slices(start, SLICE, line=line, whole=self.options.whole):
+        for piece in ahead(source.slices(start, SLICE, line=line, whole=self.options.whole)):
             self._slice(source.name, piece)
-            line = piece.line + piece.data.count(b"\n")
-            place = seen.save(place, piece, line, self._waiting())
+            place = seen.save(place, piece, piece.line + piece.lines, self._waiting())
             progress(piece.end)
         self.tally.waiting += self._count("slaves")
 
     def close(self) -> None:
+        self._writer.shutdown()
+        self._second.close()
+        self.con.execute(f"USE memory; DETACH {self._place}")
         self.con.close()
 
     def _slice(self, name: str, piece: Slice) -> None:
@@ -93,7 +105,7 @@ class SgeReader:
         self._mend(name, piece, unread)
         self.tally.read += self._count("records")
         self._choose()
-        self._store(f"(SELECT *, rowid AS place FROM records WHERE {sql.MASTERS})")
+        self._store("records", sql.MASTERS)
         self._promote()
 
     def _parse(self, data: bytes) -> list[int]:
@@ -110,7 +122,7 @@ class SgeReader:
             file.flush()
             self.con.execute(FORGET_REJECTS)
             rows = sql.typed(sql.read_slice(file.name, _usual_count(data)))
-            self.con.execute(f"CREATE OR REPLACE TEMP TABLE records AS {rows}")
+            self.con.execute(f"CREATE OR REPLACE TABLE records AS {rows}")
         return [row[0] for row in self._rows("SELECT DISTINCT line FROM reject_errors ORDER BY 1")]
 
     def _mend(self, name: str, piece: Slice, unread: list[int]) -> None:
@@ -163,36 +175,36 @@ class SgeReader:
         latest = self._rows("SELECT max(end_time) FROM records")[0][0]
         self._clock = max(self._clock, latest or 0)
 
-    def _store(self, masters: str) -> None:
+    def _store(self, table: str, where: str) -> None:
         bounds = self._rows(
             "SELECT count(*), min(CASE WHEN start_time > 0 THEN least(start_time, greatest("
             "submission_time, 1)) ELSE submission_time END), max(greatest(end_time,"
-            f" submission_time)) FROM {masters}"
+            f" submission_time)) FROM {table} WHERE {where}"
         )[0]
         if not bounds[0]:
             return
-        first, last = max(bounds[1], EARLIEST), bounds[2]
-        if self._count("slaves"):
-            members = sql.with_slaves(masters, "slaves")
-            found = f"SELECT s.rowid FROM slaves s SEMI JOIN {masters} m ON {sql.OF_MASTER}"
-        else:
-            members, found = f"SELECT *, [hostname] AS hosts FROM {masters}", ""
-        cluster, zone = self.options.cluster, self.options.zone
-        runs = f"({sql.runs(cluster, f'({members})', zone, first, last)})"
-        # Days before the run: whoever sees the run sees its hours, whenever this is stopped.
-        self.sink.write(
-            self.con, "job_slice", sql.slices(cluster, runs, zone, first, last, self._now)
+        slaves = self._count("slaves")
+        runs = Runs(
+            cluster=self.options.cluster,
+            zone=self.options.zone,
+            table=table,
+            where=where,
+            first=max(bounds[1], EARLIEST),
+            last=bounds[2],
+            with_slaves=slaves > 0,
+            now=self._now,
         )
-        counts = self.sink.write(self.con, "job", sql.jobs(cluster, runs, self._now))
+        # Days before the run: whoever sees the run sees its hours, whenever this is stopped.
+        days = self._writer.submit(self.sink.write, self._second, "job_slice", runs.slices)
+        counts = self.sink.write(self.con, "job", runs.jobs, days.result)
         self.tally.inserted += counts.inserted
         self.tally.updated += counts.updated
         self.tally.unchanged += counts.unchanged
         if counts.rejected:
             self.tally.rejected["refused by the store"] += counts.rejected
-        if found:
-            before = self._count("slaves")
-            self.con.execute(f"DELETE FROM slaves WHERE rowid IN ({found})")
-            self.tally.merged += before - self._count("slaves")
+        if slaves:
+            self.con.execute(f"DELETE FROM slaves WHERE rowid IN ({runs.merged()})")
+            self.tally.merged += slaves - self._count("slaves")
 
     def _promote(self) -> None:
         """
@@ -202,11 +214,11 @@ class SgeReader:
         if not self._rows(f"SELECT count(*) FROM slaves WHERE {late}")[0][0]:
             return
         self.con.execute(
-            f"CREATE OR REPLACE TEMP TABLE late AS SELECT * FROM slaves WHERE {late};"
-            f" CREATE OR REPLACE TEMP TABLE kept AS SELECT * FROM slaves WHERE NOT ({late});"
+            f"CREATE OR REPLACE TABLE late AS SELECT * FROM slaves WHERE {late};"
+            f" CREATE OR REPLACE TABLE kept AS SELECT * FROM slaves WHERE NOT ({late});"
             " DELETE FROM slaves"
         )
-        self._store("(SELECT *, rowid AS place FROM late)")
+        self._store("late", "true")
         self.con.execute("INSERT INTO slaves SELECT * FROM kept")
 
     def _waiting(self) -> tuple[str, ...]:
@@ -228,7 +240,7 @@ class SgeReader:
                 file.write(text.encode() + b"\n")
             file.flush()
             rows = sql.read_slice(file.name, FIELDS, SEPARATOR)
-            self.con.execute(f"CREATE OR REPLACE TEMP TABLE {table} AS {sql.typed(rows)}")
+            self.con.execute(f"CREATE OR REPLACE TABLE {table} AS {sql.typed(rows)}")
 
     def _count(self, relation: str) -> int:
         return int(self._rows(f"SELECT count(*) FROM {relation}")[0][0])

@@ -7,13 +7,11 @@ that millions of records need no Python and no calendar functions.
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from datetime import UTC, datetime, timedelta
-from functools import lru_cache
 from zoneinfo import ZoneInfo
 
 from enrich.backfill.options import EARLIEST, LATEST
 from enrich.backfill.sge_lines import NAMES
+from enrich.backfill.sge_zone import changes, offset
 from leadline.formats import DATASETS, SCHEMA_VERSION, Type
 from leadline.formats.validate import LONGEST
 from leadline.store.lake.schema import SQL_TYPES, literal, quote
@@ -41,7 +39,7 @@ def read_slice(path: str, columns: int, between: str = ":") -> str:
     return (
         f"read_csv({literal(path)}, delim = {literal(between)}, quote = '', escape = '',"
         f" header = false, auto_detect = false, columns = {{{listed}}}, max_line_size = 8000000,"
-        " store_rejects = true, rejects_limit = 0, new_line = '\\n')"
+        " buffer_size = 16000000, store_rejects = true, rejects_limit = 0, new_line = '\\n')"
     )
 
 
@@ -54,7 +52,11 @@ def typed(source: str) -> str:
     small = "CASE WHEN {0} > 100000000000 THEN {0} // 1000 ELSE {0} END AS {0}"
     times = ", ".join(small.format(name) for name in ("submission_time", "start_time", "end_time"))
     fields = f"SELECT {', '.join(TEXT)}, {whole}, {decimal} FROM {source}"
-    return f"SELECT *, {REASON} AS reason FROM (SELECT * REPLACE ({times}) FROM ({fields}))"
+    submitted = "CASE WHEN submission_time > 0 THEN submission_time ELSE start_time END"
+    return (
+        f"SELECT *, {submitted} AS submitted, {REASON} AS reason"
+        f" FROM (SELECT * REPLACE ({times}) FROM ({fields}))"
+    )
 
 
 REASON = f"""CASE
@@ -75,54 +77,18 @@ END"""
 MASTERS = "pe_taskid IN ('NONE', '')"
 
 
-def runs(cluster: str, source: str, zone: ZoneInfo, first: int, last: int) -> str:
-    """
-    One row for each run: the master's record, its slaves' usage and hosts added to it.
-    """
-    submitted = "CASE WHEN submission_time > 0 THEN submission_time ELSE start_time END"
-    local = (
-        "printf('%d', job_number) || CASE WHEN task_number > 0 THEN '.' || task_number ELSE '' END"
-    )
-    job = f"{literal(cluster + '/')} || {local}"
-    return f"""
-SELECT *, {job} AS job_id, {local} AS local_id,
-  {job} || '@' || submitted || '+' || greatest(start_time, 0) AS run,
-  CASE WHEN start_time > 0 THEN end_time - start_time END AS wall,
-  submitted + {offset("submitted", zone, first, last)} AS local_submit
-FROM (SELECT *, {submitted} AS submitted FROM {source})"""
-
-
-def with_slaves(masters: str, slaves: str) -> str:
-    """
-    A run's slaves ran within it, under the same number and task.
-    """
-    return f"""
-SELECT m.* REPLACE (m.cpu + coalesce(s.cpu, 0) AS cpu, m.mem + coalesce(s.mem, 0) AS mem,
-    m.io + coalesce(s.io, 0) AS io, m.ru_utime + coalesce(s.utime, 0) AS ru_utime,
-    m.ru_stime + coalesce(s.stime, 0) AS ru_stime,
-    greatest(m.maxvmem, s.maxvmem) AS maxvmem),
-  list_sort(list_distinct(list_append(coalesce(s.hosts, []), m.hostname))) AS hosts
-FROM {masters} m LEFT JOIN (
-  SELECT m.place, sum(s.cpu) AS cpu, sum(s.mem) AS mem, sum(s.io) AS io,
-    sum(s.ru_utime) AS utime, sum(s.ru_stime) AS stime, max(s.maxvmem) AS maxvmem,
-    list(DISTINCT s.hostname) AS hosts
-  FROM {slaves} s JOIN {masters} m ON {OF_MASTER} GROUP BY m.place) s ON s.place = m.place"""
-
-
-OF_MASTER = """s.job_number = m.job_number AND s.task_number = m.task_number
-  AND s.owner = m.owner AND s.start_time BETWEEN m.start_time - 5 AND m.end_time + 5"""
-
-
 def jobs(cluster: str, source: str, now: str) -> str:
     """
-    Documents of `job`, one column for each field of the dataset.
+    Documents of `job`, a column for each field that Grid Engine knows of.
     """
     return _document("job", {**_shared(cluster), **_run_fields(), "event.ingested": now}, source)
 
 
-def slices(cluster: str, source: str, zone: ZoneInfo, first: int, last: int, now: str) -> str:
+def slices(
+    cluster: str, source: str, zone: ZoneInfo, first: int, last: int, now: str, wanted: str
+) -> str:
     """
-    Documents of `job_slice`: one for each local day that a run touches.
+    Documents of `job_slice`: one for each local day that a run touches and that is WANTED.
     """
     day_start = f"(day * 86400 - {offset('day * 86400', zone, first, last, local=True)})"
     begun = f"greatest(start_time, {day_start})"
@@ -135,7 +101,7 @@ def slices(cluster: str, source: str, zone: ZoneInfo, first: int, last: int, now
     FROM (SELECT *, unnest(range(
       (start_time + {offset("start_time", zone, first, last)}) // 86400,
       (end_time - 1 + {offset("end_time - 1", zone, first, last)}) // 86400 + 1)) AS day
-    FROM {source} WHERE wall > 0)) WHERE until > since)"""
+    FROM {source} WHERE wall > 0)) WHERE until > since AND {wanted})"""
     share = "seconds::DOUBLE / wall"
     fields = {
         **_shared(cluster),
@@ -222,8 +188,9 @@ def _document(dataset: str, fields: dict[str, str], source: str) -> str:
     unknown = fields.keys() - DATASETS[dataset].by_name.keys()
     assert not unknown, f"{dataset} has no {unknown}"
     columns = (
-        f"({fields.get(f.name, 'NULL')})::{SQL_TYPES[f.type]} AS {quote(f.name)}"
+        f"({fields[f.name]})::{SQL_TYPES[f.type]} AS {quote(f.name)}"
         for f in DATASETS[dataset].fields
+        if f.name in fields
     )
     return f"SELECT {', '.join(columns)} FROM {source}"
 
@@ -255,7 +222,7 @@ def _hours(zone: ZoneInfo, first: int, last: int) -> str:
         f" ELSE '{{' || {name.format('h0')} || (3600 - h0 % 3600) || ',' || {whole} ||"
         f" {name.format('(h1 - 1)')} || ((h1 - 1) % 3600 + 1) || '}}' END"
     )
-    if not _changes(zone, first, last):
+    if not changes(zone, first, last):
         return plain
     clock = f"(half * 1800 + {offset('half * 1800', zone, first, last)}) % 86400 // 3600"
     halves = (
@@ -271,49 +238,3 @@ def _hours(zone: ZoneInfo, first: int, last: int) -> str:
         " lambda item: item IS NOT NULL), ',') || '}'"
     )
     return f"CASE WHEN h1 - h0 = seconds THEN {plain} ELSE {each} END"
-
-
-def offset(name: str, zone: ZoneInfo, first: int, last: int, *, local: bool = False) -> str:
-    """
-    Seconds to add to UTC for the zone's clock, between FIRST and LAST. LOCAL: NAME is the clock's.
-    """
-    changes = _changes(zone, first, last)
-    begin = _offset_at(zone, first - 2 * 86400)
-    if not changes:
-        return str(begin)
-    whens, before = [], begin
-    for moment, after in changes:
-        limit = moment + (before if local else 0)
-        whens.append(f"WHEN {name} < {limit} THEN {before}")
-        before = after
-    return f"(CASE {' '.join(whens)} ELSE {before} END)"
-
-
-@lru_cache(maxsize=64)
-def _changes(zone: ZoneInfo, first: int, last: int) -> list[tuple[int, int]]:
-    """
-    The moments between FIRST and LAST at which the zone's clock is changed, with the new offset.
-    """
-    found = []
-    moment = (first - 2 * 86400) // 86400 * 86400
-    before = _offset_at(zone, moment)
-    while moment < last + 3 * 86400:
-        after = _offset_at(zone, moment + 86400)
-        if after != before:
-            seconds = range(moment, moment + 86401)
-            place = bisect_right(seconds, before, key=lambda s: _step(zone, s, before))
-            found.append((seconds[place], after))
-            before = after
-        moment += 86400
-    return found
-
-
-def _step(zone: ZoneInfo, seconds: int, before: int) -> int:
-    return before if _offset_at(zone, seconds) == before else before + 1
-
-
-def _offset_at(zone: ZoneInfo, seconds: int) -> int:
-    moment = datetime.fromtimestamp(0, UTC) + timedelta(seconds=seconds)
-    found = moment.astimezone(zone).utcoffset()
-    assert found is not None
-    return int(found.total_seconds())

@@ -4,6 +4,7 @@ Where SQL readers put their documents: straight into a lake, or through any stor
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -13,6 +14,7 @@ from leadline.errors import StoreError
 from leadline.formats import Document
 from leadline.store.contract import Mode, Outcome, Store
 from leadline.store.lake import LakeStore
+from leadline.store.lake.bulk import Rows
 from leadline.store.lake.rows import documents
 
 BATCH = 5000
@@ -31,7 +33,17 @@ class Sink(Protocol):
 
     def connection(self) -> duckdb.DuckDBPyConnection: ...
 
-    def write(self, con: duckdb.DuckDBPyConnection, dataset: str, select: str) -> Written: ...
+    def write(
+        self,
+        con: duckdb.DuckDBPyConnection,
+        dataset: str,
+        rows: Rows,
+        after: Callable[[], object] = tuple,
+    ) -> Written:
+        """
+        All of ROWS; they may be seen once AFTER has returned.
+        """
+        ...
 
 
 class LakeSink:
@@ -46,8 +58,14 @@ class LakeSink:
         con.execute("SET TimeZone = 'UTC'")
         return con
 
-    def write(self, con: duckdb.DuckDBPyConnection, dataset: str, select: str) -> Written:
-        counts = self.store.write_rows(con, dataset, f"({select})")
+    def write(
+        self,
+        con: duckdb.DuckDBPyConnection,
+        dataset: str,
+        rows: Rows,
+        after: Callable[[], object] = tuple,
+    ) -> Written:
+        counts = self.store.write_rows(con, dataset, rows, after)
         return Written(counts.accepted - counts.updated, counts.updated, counts.duplicate)
 
 
@@ -67,9 +85,16 @@ class StoreSink:
         con.execute("SET TimeZone = 'UTC'")
         return con
 
-    def write(self, con: duckdb.DuckDBPyConnection, dataset: str, select: str) -> Written:
+    def write(
+        self,
+        con: duckdb.DuckDBPyConnection,
+        dataset: str,
+        rows: Rows,
+        after: Callable[[], object] = tuple,
+    ) -> Written:
+        after()
         inserted = unchanged = rejected = 0
-        for batch in documents(con, dataset, select, BATCH):
+        for batch in documents(con, dataset, rows(), BATCH):
             outcome = self.store.write(batch, "replace")
             if outcome.kept:
                 raise StoreError(f"the store took only part: {outcome.reason}; run it again")
@@ -92,7 +117,13 @@ class DrySink:
         con.execute("SET TimeZone = 'UTC'")
         return con
 
-    def write(self, con: duckdb.DuckDBPyConnection, dataset: str, select: str) -> Written:
-        row = con.execute(f"SELECT count(*) FROM ({select})").fetchone()
+    def write(
+        self,
+        con: duckdb.DuckDBPyConnection,
+        dataset: str,
+        rows: Rows,
+        after: Callable[[], object] = tuple,
+    ) -> Written:
+        row = con.execute(f"SELECT count(*) FROM ({rows()})").fetchone()
         assert row is not None
         return Written(int(row[0]), 0, 0)

@@ -42,9 +42,9 @@ def documents(
     con: duckdb.DuckDBPyConnection, dataset: str, select: str, size: int
 ) -> Iterator[list[Document]]:
     """
-    The rows of SELECT, which has the dataset's columns, as documents.
+    The rows of SELECT, whose columns are some of the dataset's, as documents.
     """
-    names = list(fields_of(dataset))
+    names = [column[0] for column in con.execute(f"SELECT * FROM ({select}) LIMIT 0").description]
     flat = flat_places(dataset, names)
     cursor = con.execute(f"SELECT {shown(dataset, names)} FROM ({select})")
     while rows := cursor.fetchmany(size):

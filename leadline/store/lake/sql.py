@@ -27,6 +27,7 @@ class Query:
     def __init__(self, dataset: str) -> None:
         self.fields = fields_of(dataset)
         self.values: list[object] = []
+        self.share = ""  # what sums are multiplied with: a document's share in a row
 
     def value(self, value: object) -> str:
         self.values.append(value)
@@ -135,7 +136,11 @@ def compile_plan(plan: Plan, scope: Scope, source: str) -> tuple[str, list[objec
     for number, group in enumerate(plan.by):
         field = query.fields.get(group.field)
         key = f"k{number}"
-        if group.bucket is None and field is not None and field.type is Type.SET:
+        if group.bucket is Bucket.CLOCK:
+            rows = f"(SELECT *, unnest({_hours(quote(group.field))}) AS u{number} FROM {rows})"
+            query.share = f"u{number}.share"
+            keys.append(f"u{number}.hour AS {key}")
+        elif group.bucket is None and field is not None and field.type is Type.SET:
             # In the SELECT list, one set at a time: a join with unnest() costs twenty times more.
             values = f"unnest(coalesce({quote(group.field)}, [NULL]))"
             rows = f"(SELECT *, {values} AS u{number} FROM {rows})"
@@ -149,6 +154,17 @@ def compile_plan(plan: Plan, scope: Scope, source: str) -> tuple[str, list[objec
     grouped = f"SELECT {', '.join([*keys, *inner])} FROM {rows}{by}"
     statement = f"SELECT {', '.join([*shown, *outer])} FROM ({grouped})"
     return statement + _best(plan, len(keys)), query.values
+
+
+def _hours(column: str) -> str:
+    """
+    A document's hours of the day and its share in each; one without a number when it names none.
+    """
+    known = f"CAST({column} AS JSON)::MAP(VARCHAR, DOUBLE)"
+    whole = f"nullif(list_sum(map_values({known})), 0)"
+    each = f"{{'hour': item.key::BIGINT, 'share': item.value / {whole}}}"
+    named = f"list_transform(map_entries({known}), lambda item: {each})"
+    return f"CASE WHEN {whole} IS NULL THEN [{{'hour': NULL, 'share': 1.0}}] ELSE {named} END"
 
 
 def _best(plan: Plan, keys: int) -> str:
@@ -179,6 +195,8 @@ def _key(query: Query, group: Group, plan: Plan) -> str:
 
 
 def _shown(key: str, group: Group, field: Field | None) -> str:
+    if group.bucket is Bucket.CLOCK:
+        return key
     if group.bucket is Bucket.HOUR:
         return f"strftime(make_timestamp({key} * 3600000000), '{ISO}')"
     if group.bucket is not None:
@@ -192,6 +210,8 @@ def _aggregate(query: Query, aggregate: Aggregate, name: str) -> str:
     among = ""
     if aggregate.where:
         among = f" FILTER (WHERE {' AND '.join(query.condition(c) for c in aggregate.where)})"
+    if query.share and aggregate.function is Function.SUM:
+        column = f"({column} * {query.share})"
     call = _call(aggregate, column, field, among)
     if aggregate.function in (Function.MIN, Function.MAX):
         call = text_of(call, field)

@@ -18,7 +18,8 @@ from leadline.errors import FormatError, StoreError
 from leadline.formats import DATASETS, Document
 from leadline.formats.times import format_time
 from leadline.formats.validate import check
-from leadline.store.contract import DatasetHealth, Expired, Found, Health, Hit, Mode, Outcome
+from leadline.store.contract import DatasetHealth, Expired, Found, Health, Hit, Mode, Outcome, Ready
+from leadline.store.lake.bulk import Rows, write_bulk
 from leadline.store.lake.folder import file_system, open_folder
 from leadline.store.lake.rows import as_document, flat_places, shown
 from leadline.store.lake.schema import empty_rows, fields_of, quote
@@ -26,7 +27,7 @@ from leadline.store.lake.search import compile_search
 from leadline.store.lake.sql import Query, compile_plan
 from leadline.store.lake.table import Table
 from leadline.store.lake.upkeep import merge_all, merge_small, months_before, vacuum
-from leadline.store.lake.write import Counts, padded, write_lines, write_rows
+from leadline.store.lake.write import Counts, padded, write_lines
 from leadline.store.plan import Condition, Plan, Row
 from leadline.store.scope import Scope
 from leadline.store.words import parse
@@ -75,6 +76,19 @@ class LakeStore:
             outcome.add(self._write(name, members, mode))
         return outcome
 
+    def write_ready(self, lines: Sequence[Ready]) -> Outcome:
+        outcome = Outcome()
+        for name in {line.dataset for line in lines}:
+            members = [line for line in lines if line.dataset == name]
+            try:
+                data = b"\n".join(line.data for line in members) + b"\n"
+                counts = self.write_lines(name, data, "create")
+            except (duckdb.Error, OSError):  # told apart document by document
+                outcome.add(self._write(name, [line.document() for line in members], "create"))
+            else:
+                outcome.add(Outcome(counts.accepted, counts.duplicate))
+        return outcome
+
     def write_lines(self, dataset: str, lines: bytes, mode: Mode) -> Counts:
         """
         The quick way in for NDJSON that is known to hold checked documents of one dataset.
@@ -86,12 +100,18 @@ class LakeStore:
             merge_small(con, table)
         return counts
 
-    def write_rows(self, con: duckdb.DuckDBPyConnection, dataset: str, source: str) -> Counts:
+    def write_rows(
+        self,
+        con: duckdb.DuckDBPyConnection,
+        dataset: str,
+        rows: Rows,
+        after: Callable[[], object] = tuple,
+    ) -> Counts:
         """
-        The bulk way in for readers that are SQL: SOURCE is a FROM clause on a connection of
-        `connection()` with every column of the dataset; only greater versions replace.
+        The bulk way in for readers that are SQL, on a connection of `connection()`; only greater
+        versions replace. AFTER returns when the rows may be seen.
         """
-        return write_rows(con, self.table(dataset), source, "newer")
+        return write_bulk(con, self.table(dataset), rows, after)
 
     def connection(self) -> duckdb.DuckDBPyConnection:
         """

@@ -12,7 +12,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Literal
 from uuid import uuid4
 
 import duckdb
@@ -47,24 +46,18 @@ def write_lines(
         return write_rows(con, table, source, mode)
 
 
-def write_rows(
-    con: duckdb.DuckDBPyConnection, table: Table, source: str, mode: Mode | Literal["newer"]
-) -> Counts:
+def write_rows(con: duckdb.DuckDBPyConnection, table: Table, source: str, mode: Mode) -> Counts:
     """
     The rows of SOURCE, a FROM clause with the dataset's columns, into the table.
-
-    newer: like replace, but an equal version is a duplicate and not written again.
     """
     con.execute(f"CREATE OR REPLACE TEMP TABLE batch AS SELECT * FROM {source}")
     try:
-        batch = _look_at(con, table)
+        batch = look_at(con, table)
         if batch is None:
             return Counts(0, 0)
         with table.locked():
             table.prepare()
-            if mode == "newer":
-                return _newer(con, table, batch)
-            accepted = (_replace if mode == "replace" else _create)(con, table, batch)
+            accepted = (replace if mode == "replace" else create)(con, table, batch)
         return Counts(accepted, batch.rows - accepted)
     finally:
         con.execute("DROP TABLE IF EXISTS batch; DROP TABLE IF EXISTS fresh")
@@ -96,10 +89,10 @@ class Batch:
         return [row[0] for row in found]
 
 
-def _look_at(con: duckdb.DuckDBPyConnection, table: Table) -> Batch | None:
+def look_at(con: duckdb.DuckDBPyConnection, table: Table) -> Batch | None:
     found = con.execute(
         'SELECT count(*), min(epoch_us("@timestamp")), max(epoch_us("@timestamp")),'
-        f" (SELECT count(*) FROM (SELECT DISTINCT {_keys(table)} FROM batch)) FROM batch"
+        f" (SELECT count(*) FROM (SELECT DISTINCT {key_of(table)} FROM batch)) FROM batch"
     ).fetchone()
     assert found is not None
     rows, first, last, keys = found
@@ -136,16 +129,25 @@ def copy_out(
     ordered: bool = True,
 ) -> Written:
     """
-    Write SELECT's rows, all of one month, as a sorted Parquet file that is safe on disk.
+    Write SELECT's rows, all of one month, as a sorted Parquet file with every column.
+    """
+    order = ", ".join(quote(name) for name in table.dataset.sort)
+    sort = f" ORDER BY {order}" if ordered else ""
+    names = ", ".join(quote(field.name) for field in table.dataset.fields)
+    return copy_select(con, table, f"SELECT {names} FROM ({select}){sort}", month, level)
+
+
+def copy_select(
+    con: duckdb.DuckDBPyConnection, table: Table, select: str, month: str, level: int = LIVE_LEVEL
+) -> Written:
+    """
+    A SELECT of one month's rows as a Parquet file that is safe on disk.
     """
     folder = table.folder / f"{PARTITION}={month}"
     folder.mkdir(mode=0o700, exist_ok=True)
     path = folder / f"{uuid4().hex}.parquet"
-    order = ", ".join(quote(name) for name in table.dataset.sort)
-    sort = f" ORDER BY {order}" if ordered else ""
-    names = ", ".join(quote(field.name) for field in table.dataset.fields)
     rows = con.execute(
-        f"COPY (SELECT {names} FROM ({select}){sort}) TO {literal(str(path))}"
+        f"COPY ({select}) TO {literal(str(path))}"
         f" (FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL {level}, PARQUET_VERSION v2,"
         f" ROW_GROUP_SIZE {ROW_GROUP}, RETURN_STATS)"
     ).fetchall()
@@ -159,7 +161,7 @@ def month_end(month: str) -> datetime:
     return (first + timedelta(days=32)).replace(day=1)
 
 
-def _create(
+def create(
     con: duckdb.DuckDBPyConnection, table: Table, batch: Batch, *, ordered: bool = True
 ) -> int:
     """
@@ -167,11 +169,11 @@ def _create(
     """
     chosen = []
     if batch.keys < batch.rows:
-        chosen.append(f"rowid IN (SELECT min(rowid) FROM batch GROUP BY {_keys(table)})")
-    if rivals := _rivals(table, batch):
+        chosen.append(f"rowid IN (SELECT min(rowid) FROM batch GROUP BY {key_of(table)})")
+    if rivals := overlapping(table, batch):
         con.execute(
             f"CREATE OR REPLACE TEMP TABLE fresh AS SELECT b.rowid AS place FROM batch AS b"
-            f" SEMI JOIN {_stored(table, batch, rivals)} AS s ON {_same_key(table)}"
+            f" SEMI JOIN {stored_keys(table, batch, rivals)} AS s ON {same_key(table)}"
         )
         if _one(con, "SELECT count(*) FROM fresh"):
             chosen.append("rowid NOT IN (SELECT place FROM fresh)")
@@ -187,35 +189,6 @@ def _create(
     return sum(file.rows for file in written)
 
 
-def _newer(con: duckdb.DuckDBPyConnection, table: Table, batch: Batch) -> Counts:
-    """
-    For sources that are read again and again: what is stored in the same version stays untouched.
-
-    Rows stay in the order they come in, which is nearly that of time; merging sorts them.
-    """
-    updated = 0
-    if rivals := _rivals(table, batch):
-        con.execute(
-            "CREATE OR REPLACE TEMP TABLE fresh AS SELECT b.rowid AS place FROM batch AS b"
-            f" SEMI JOIN {_stored(table, batch, rivals, files=True)} AS s ON {_same_key(table)}"
-            ' AND s."record.version" < coalesce(b."record.version", 0)'
-        )
-        updated = _one(con, "SELECT count(*) FROM fresh")
-    if not updated:
-        created = _create(con, table, batch, ordered=False)
-        return Counts(created, batch.rows - created)
-    con.execute(
-        "CREATE OR REPLACE TEMP TABLE older AS SELECT * FROM batch"
-        " WHERE rowid IN (SELECT place FROM fresh)"
-    )
-    created = _create(con, table, batch)
-    con.execute("DROP TABLE batch; ALTER TABLE older RENAME TO batch")
-    corrected = _look_at(con, table)
-    assert corrected is not None
-    _replace(con, table, corrected)
-    return Counts(created + updated, batch.rows - created - updated, updated)
-
-
 def _of_month(relation: str, month: str, months: Sequence[str]) -> str:
     """
     Instants are compared: cheaper than writing each as text.
@@ -227,22 +200,24 @@ def _of_month(relation: str, month: str, months: Sequence[str]) -> str:
     return f'SELECT * FROM {relation} WHERE {span} AND "@timestamp" < TIMESTAMPTZ {end}'
 
 
-def _replace(con: duckdb.DuckDBPyConnection, table: Table, batch: Batch) -> int:
+def replace(con: duckdb.DuckDBPyConnection, table: Table, batch: Batch) -> int:
     """
     Each row is held against the greatest version before it, stored or in the batch itself.
     """
     version = _version(table)
     before = (
-        f"max({version}) OVER (PARTITION BY {_keys(table)} ORDER BY rowid"
+        f"max({version}) OVER (PARTITION BY {key_of(table)} ORDER BY rowid"
         " ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)"
     )
     stored, join, old_file = "NULL", "", "NULL::VARCHAR"
-    if rivals := _rivals(table, batch):
+    if rivals := overlapping(table, batch):
         stored, old_file = 's."record.version"', "s.filename"
-        join = f" LEFT JOIN {_stored(table, batch, rivals, files=True)} AS s ON {_same_key(table)}"
+        join = (
+            f" LEFT JOIN {stored_keys(table, batch, rivals, files=True)} AS s ON {same_key(table)}"
+        )
     con.execute(
         f"CREATE OR REPLACE TEMP TABLE fresh AS SELECT b.place, {old_file} AS old_file,"
-        f" {_keys(table, 'b.')} FROM (SELECT {_keys(table)}, {version} AS version,"
+        f" {key_of(table, 'b.')} FROM (SELECT {key_of(table)}, {version} AS version,"
         f" rowid AS place, {before if batch.keys < batch.rows else 'NULL'} AS before"
         f" FROM batch) AS b{join}"
         f" WHERE b.version >= coalesce(greatest(b.before, {stored}), 0)"
@@ -263,7 +238,7 @@ def _swap(
     touched = {row[0] for row in found}
     old = [file for file in rivals if table.path(file) in touched]
     names = ", ".join(quote(field.name) for field in table.dataset.fields)
-    last = f"SELECT max(place) FROM fresh GROUP BY {_keys(table)}"
+    last = f"SELECT max(place) FROM fresh GROUP BY {key_of(table)}"
     relation = f"(SELECT {names} FROM batch WHERE rowid IN ({last}))"
     months = batch.months(con, relation)
     written = []
@@ -274,20 +249,20 @@ def _swap(
             select += (
                 f" UNION ALL BY NAME SELECT b.* EXCLUDE ({PARTITION})"
                 f" FROM {padded(table, paths)} AS b"
-                f" ANTI JOIN fresh AS s ON {_same_key(table)}"
+                f" ANTI JOIN fresh AS s ON {same_key(table)}"
             )
         written.append(copy_out(con, table, select, month, LIVE_LEVEL))
     table.commit(written, old)
 
 
-def _rivals(table: Table, batch: Batch) -> list[File]:
+def overlapping(table: Table, batch: Batch) -> list[File]:
     """
     The files that may hold documents of the batch.
     """
     return [file for file in table.files() if file.last >= batch.first and file.first <= batch.last]
 
 
-def _stored(table: Table, batch: Batch, rivals: Sequence[File], *, files: bool = False) -> str:
+def stored_keys(table: Table, batch: Batch, rivals: Sequence[File], *, files: bool = False) -> str:
     """
     The keys (and versions) of stored rows in the batch's time range.
     """
@@ -306,11 +281,11 @@ def _version(table: Table) -> str:
     return 'coalesce("record.version", 0)' if known else "0"
 
 
-def _keys(table: Table, prefix: str = "") -> str:
+def key_of(table: Table, prefix: str = "") -> str:
     return ", ".join(prefix + quote(name) for name in table.dataset.key)
 
 
-def _same_key(table: Table) -> str:
+def same_key(table: Table) -> str:
     """
     Rows are the same where every part of the key is, absent parts included.
     """
