@@ -7,7 +7,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from leadline.alerts.run import Alerts
@@ -16,8 +16,16 @@ from leadline.chores.lease import done, take
 from leadline.chores.retain import retain
 from leadline.chores.rollup import roll_up
 from leadline.chores.seal import seal
+from leadline.reports.finding import Case
+from leadline.reports.findings import detected
+from leadline.reports.inventory import Inventory
+from leadline.reports.remembered import remember
+from leadline.reports.settings import FindingSettings
 from leadline.settings.common import RetentionSettings
 from leadline.store.contract import Store
+from leadline.store.scope import EVERYTHING
+
+DAY = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +39,8 @@ class Work:
     zone: Callable[[str], ZoneInfo]
     alerts: Alerts | None = None  # as the settings want them
     retention: RetentionSettings | None = None  # None: nothing is deleted
+    inventory: Inventory | None = None  # nodes as the settings list them
+    findings: FindingSettings | None = None  # when a detector speaks up
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +59,7 @@ def rollup(work: Work) -> tuple[int, str]:
 
 
 def capacity(work: Work) -> tuple[int, str]:
-    hours, written = keep_capacity(work.store, work.now, work.zone)
+    hours, written = keep_capacity(work.store, work.now, work.zone, work.inventory)
     return written, f"{hours:,} hours of nodes' capacity, {written:,} documents"
 
 
@@ -81,6 +91,17 @@ def compact(work: Work) -> tuple[int, str]:
     return merged, f"{merged:,} files merged"
 
 
+def findings(work: Work) -> tuple[int, str]:
+    """
+    Look at the last day, and write down what began and what is gone.
+    """
+    limits = work.findings or FindingSettings()
+    case = Case(work.store, EVERYTHING, work.now - DAY, work.now, work.now, limits=limits)
+    change = remember(work.store, detected(case), work.now)
+    words = f"{change.began:,} new, {change.lasting:,} as before, {change.over:,} gone"
+    return change.began + change.over, words
+
+
 def alerts(work: Work) -> tuple[int, str]:
     """
     Look by every rule, tell whom it concerns.
@@ -94,6 +115,7 @@ CHORES: tuple[Chore, ...] = (
     Chore("seal", 6 * 3600, seal_months),
     Chore("retain", 24 * 3600, delete_old),
     Chore("compact", 3600, compact),
+    Chore("findings", 3600, findings),
     Chore("alerts", 60, alerts, leased=False),
 )
 

@@ -12,6 +12,8 @@ from leadline.chores.run import CHORES, Work, do
 from leadline.chores.settings import ChoreSettings
 from leadline.commands.alerts import alerts_of
 from leadline.commands.context import Context, with_context
+from leadline.reports.inventory import InventorySettings, read_inventory
+from leadline.reports.settings import FindingSettings
 from leadline.settings.common import RetentionSettings
 from leadline.settings.zones import cluster_zone
 
@@ -41,6 +43,7 @@ def chores(context: Context, once: bool, only: str | None) -> None:
             signal.signal(number, lambda *_: stop.set())
     kept = context.settings.get("chores", ChoreSettings)
     retention = context.settings.get("retention", RetentionSettings)
+    inventory = read_inventory(context.settings.get("inventory", InventorySettings))
     wanted = [chore for chore in CHORES if only in (None, chore.name)]
     while True:
         for chore in wanted:
@@ -50,6 +53,8 @@ def chores(context: Context, once: bool, only: str | None) -> None:
                 lambda cluster: cluster_zone(context.clusters, cluster),
                 alerts_of(context),
                 retention if kept.retain else None,
+                inventory,
+                context.settings.get("findings", FindingSettings),
             )
             try:
                 said = do(chore, work, forced=once)

@@ -11,6 +11,7 @@ from leadline.render import Column
 from leadline.render.table import Value
 from leadline.reports.detectors import DETECTORS
 from leadline.reports.finding import Case, Finding
+from leadline.reports.remembered import FRESH, with_memory
 
 COLUMNS = (
     Column("kind", "Finding"),
@@ -25,16 +26,25 @@ COLUMNS = (
 
 
 def findings(case: Case, kinds: Sequence[str] = ()) -> list[Finding]:
+    """
+    What is found in the window; where it reaches up to now, with what the store remembers.
+    """
+    found = detected(case, kinds)
+    if case.end >= case.now - FRESH:
+        found = with_memory(found, case, kinds)
+    return sorted(found, key=lambda f: (f.severity != "red", -(f.hours or 0), f.kind, f.object))
+
+
+def detected(case: Case, kinds: Sequence[str] = ()) -> list[Finding]:
     for kind in kinds:
         if kind not in DETECTORS:
             raise QuestionError(f"no finding {kind!r}; there are {', '.join(DETECTORS)}")
-    found = [
+    return [
         finding
         for name, detect in DETECTORS.items()
         if not kinds or name in kinds
         for finding in detect(case)
     ]
-    return sorted(found, key=lambda f: (f.severity != "red", -(f.hours or 0), f.kind, f.object))
 
 
 def rows(found: Sequence[Finding]) -> list[dict[str, Value]]:

@@ -37,6 +37,8 @@ class FindingSettings:
     hog_share: float = 0.4  # a hog takes this share of a node's cores outside any job
     busy_share: float = 0.5  # a node below this is not busy, and nobody hogs there
     hog_hours: int = 1  # in so many busy hours
+    card_cpu_share: float = 0.1  # of the cores of a node whose cards lie idle, by one user
+    card_hours: int = 2  # in so many busy hours
     stray_core_hours: float = 0.01  # a stray process is told from so many core hours on
     stray_seconds: float = 0.5 * HOUR  # or when seen for so long, whatever it used
     dead_seconds: float = 2 * HOUR  # dead weight used no CPU for so long
@@ -50,6 +52,12 @@ class FindingSettings:
     sparse_share: float = 0.8  # a node covered for less of its time has too few samples
     short_seconds: float = 60.0  # a job shorter than this is short
     short_jobs: int = 500  # so many short jobs of one user are a load
+    mouse_seconds: float = 2 * HOUR  # a run that held whole nodes for so long
+    mouse_share: float = 0.1  # and never used more than this of their cores and memory
+    whale_share: float = 0.5  # a run that wants so much of all cores or cards of its cluster
+    vampire_jobs: int = 50  # so many jobs of one user in an hour
+    vampire_cores: float = 2.0  # that kept fewer cores busy than this, each
+    vampire_share: float = 0.25  # and took this share of a busy cluster together
 
 
 @dataclass(frozen=True, slots=True)

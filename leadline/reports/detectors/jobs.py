@@ -21,7 +21,7 @@ from leadline.reports.finding import (
     total,
 )
 from leadline.reports.job import number
-from leadline.store.plan import Condition, Op, Plan
+from leadline.store.plan import Aggregate, Condition, Group, Op, Plan, Row
 
 PIECE = 500  # job ids in one plan
 INTERACTIVE = ("interact", "jupyter", "notebook", "devel")
@@ -32,11 +32,12 @@ def idle_gpus(case: Case) -> list[Finding]:
     Jobs that had GPUs for hours and used none, on nodes whose cards were watched.
     """
     jobs = [
-        job for job in _seen(case, "job.gpus") if _wall(case, job) >= case.limits.gpu_job_seconds
+        job
+        for job in seen_jobs(case, "job.gpus")
+        if wall_seconds(case, job) >= case.limits.gpu_job_seconds
     ]
-    used = _per_job(
-        case, jobs, "process", total("gpu", "gpu_seconds"), total("cpu", "core_seconds")
-    )
+    sums = total("gpu", "gpu_seconds"), total("cpu", "core_seconds")
+    used = by_job(per_job(case, jobs, "process", *sums))
     watched = {row["host.name"] for row in case.ask("gpu", groups("host.name"), COUNT) if row["n"]}
     found = []
     for job in jobs:
@@ -45,9 +46,9 @@ def idle_gpus(case: Case) -> list[Finding]:
         looked = isinstance(nodes, list) and all(node in watched for node in nodes)
         if row is None or amount(row, "gpu") > 0 or not (looked or row["gpu"] is not None):
             continue
-        hours = (number(job, "job.gpus") or 0) * _wall(case, job) / HOUR
+        hours = (number(job, "job.gpus") or 0) * wall_seconds(case, job) / HOUR
         found.append(
-            _finding(
+            about_job(
                 job,
                 "idle GPUs",
                 f"{number(job, 'job.gpus'):.0f} GPUs allocated, none used",
@@ -66,17 +67,11 @@ def poor_gpu_use(case: Case) -> list[Finding]:
     """
     jobs = [
         job
-        for job in _seen(case, "job.gpus")
-        if _wall(case, job) >= case.limits.gpu_job_seconds and not _interactive(job)
+        for job in seen_jobs(case, "job.gpus")
+        if wall_seconds(case, job) >= case.limits.gpu_job_seconds and not _interactive(job)
     ]
-    rows = _per_job(
-        case,
-        jobs,
-        "process_gpu",
-        greatest("busy", "gpu.percent"),
-        greatest("memory", "gpu.memory.percent"),
-        total("gpu", "gpu_seconds"),
-    )
+    peaks = greatest("busy", "gpu.percent"), greatest("memory", "gpu.memory.percent")
+    rows = by_job(per_job(case, jobs, "process_gpu", *peaks, total("gpu", "gpu_seconds")))
     found = []
     for job in jobs:
         row = rows.get(str(job["job.id"]))
@@ -87,9 +82,9 @@ def poor_gpu_use(case: Case) -> list[Finding]:
                 f"at peak {amount(row, 'busy'):.0f} % busy"
                 f" and {amount(row, 'memory'):.0f} % of GPU memory"
             )
-            hours = (number(job, "job.gpus") or 0) * _wall(case, job) / HOUR
+            hours = (number(job, "job.gpus") or 0) * wall_seconds(case, job) / HOUR
             remedy = "a smaller or shared GPU would do"
-            found.append(_finding(job, "poor GPU use", evidence, remedy, hours, "GPU hours"))
+            found.append(about_job(job, "poor GPU use", evidence, remedy, hours, "GPU hours"))
     return found
 
 
@@ -98,7 +93,7 @@ def unused_cores(case: Case) -> list[Finding]:
     Ended jobs that used little of many core hours: the share and the hours must both be bad.
     """
     found = []
-    for job in _seen(case, "job.core_seconds.allocated"):
+    for job in seen_jobs(case, "job.core_seconds.allocated"):
         allocated = number(job, "job.core_seconds.allocated")
         used = number(job, "job.core_seconds.used")
         if job.get("provisional") or not allocated or used is None or number(job, "job.gpus"):
@@ -109,7 +104,7 @@ def unused_cores(case: Case) -> list[Finding]:
             evidence = f"{100 * used / allocated:.0f} % of {allocated / HOUR:,.0f} core hours used"
             remedy = f"leadline job {job.get('job.id')} says what would have sufficed"
             found.append(
-                _finding(job, "unused cores", evidence, remedy, waste, "core hours", share)
+                about_job(job, "unused cores", evidence, remedy, waste, "core hours", share)
             )
     return found
 
@@ -123,11 +118,11 @@ def past_limit(case: Case) -> list[Finding]:
     found = []
     for job in (document for batch in batches for document in batch):
         limit = number(job, "job.limit.seconds")
-        late = _wall(case, job) - (limit or 0)
+        late = wall_seconds(case, job) - (limit or 0)
         if limit and late > case.limits.late_seconds:
             evidence = f"{late / HOUR:.1f} h past its limit of {limit / HOUR:.1f} h"
             remedy = "look whether it still runs: scontrol show job"
-            found.append(_finding(job, "past its limit", evidence, remedy, None, "core hours"))
+            found.append(about_job(job, "past its limit", evidence, remedy, None, "core hours"))
     return found
 
 
@@ -166,7 +161,7 @@ def many_short(case: Case) -> list[Finding]:
     ]
 
 
-def _seen(case: Case, field: str) -> Iterator[Document]:
+def seen_jobs(case: Case, field: str) -> Iterator[Document]:
     """
     Jobs with something in FIELD that ran in the window, ended or not.
     """
@@ -182,20 +177,29 @@ def _seen(case: Case, field: str) -> Iterator[Document]:
             yield from batch
 
 
-def _per_job(case: Case, jobs: list[Document], dataset: str, *aggregates):  # type: ignore[no-untyped-def]
+def per_job(
+    case: Case,
+    jobs: list[Document],
+    dataset: str,
+    *aggregates: Aggregate,
+    by: tuple[Group, ...] = (),
+) -> list[Row]:
     """
-    What samples say of each job, by its id.
+    What samples say of each job.
     """
     ids = sorted({str(job["job.id"]) for job in jobs if "job.id" in job})
-    found = {}
+    found: list[Row] = []
     for place in range(0, len(ids), PIECE):
         where = (Condition("job.id", Op.IN, tuple(ids[place : place + PIECE])),)
-        for row in case.ask(dataset, groups("job.id"), *aggregates, where=where):
-            found[str(row["job.id"])] = row
+        found += case.ask(dataset, (*groups("job.id"), *by), *aggregates, where=where)
     return found
 
 
-def _wall(case: Case, job: Document) -> float:
+def by_job(rows: list[Row]) -> dict[str, Row]:
+    return {str(row["job.id"]): row for row in rows}
+
+
+def wall_seconds(case: Case, job: Document) -> float:
     wall = number(job, "job.wall.seconds")
     if wall is not None and "job.end" in job:
         return wall
@@ -209,7 +213,7 @@ def _interactive(job: Document) -> bool:
     return any(word in words for word in INTERACTIVE)
 
 
-def _finding(
+def about_job(
     job: Document,
     kind: str,
     evidence: str,

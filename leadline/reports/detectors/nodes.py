@@ -4,6 +4,8 @@ Nodes and cards that are silent, failing, or looked at too seldom to tell much.
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from leadline.formats.times import parse_time
 from leadline.reports.finding import (
     COUNT,
@@ -97,6 +99,38 @@ def few_samples(case: Case) -> list[Finding]:
                     until=text(row, "last"),
                     evidence=f"{100 * share:.0f} % of its time covered: its figures are too low",
                     remedy="`leadline status` says what its shipper waits for",
+                )
+            )
+    return found
+
+
+def same_name(case: Case) -> list[Finding]:
+    """
+    Machines that send under one name: boots of a machine follow each other, these run at once.
+    """
+    boots: dict[tuple[str, str], list[tuple[str, str]]] = {}
+    for row in case.ask("node", (*PLACE, *groups("boot.id")), FIRST, LAST, COUNT):
+        if amount(row, "n") > 1 and row["boot.id"] is not None:
+            place = str(row["cluster"]), str(row["host.name"])
+            boots.setdefault(place, []).append((str(row["first"]), str(row["last"])))
+    found = []
+    for (cluster, host), spans in boots.items():
+        spans.sort()
+        pairs = list(pairwise(spans))
+        if both := [
+            (late[0], min(early[1], late[1])) for early, late in pairs if late[0] < early[1]
+        ]:
+            found.append(
+                Finding(
+                    kind="same name",
+                    cluster=cluster,
+                    object=host,
+                    since=min(both)[0],
+                    until=max(end for _, end in both),
+                    evidence=f"{len(both) + 1} machines send under this name at once:"
+                    " their figures are mixed up",
+                    remedy="set collect.host on one of them",
+                    severity="red",
                 )
             )
     return found
