@@ -8,7 +8,6 @@ look, or sleep.
 
 from __future__ import annotations
 
-import gzip
 import json
 import random
 import resource
@@ -27,7 +26,11 @@ import orjson
 
 from bench.daemon import resident, sleepers
 from bench.node import realistic_node
+from bench.recorded import recorded_node
 from bench.report import Report, arguments
+from leadline.formats import Document
+from shipper.senders.http import gzip
+from shipper.senders.settings import ShipSettings
 
 PS = ["ps", "-eo", "pid,user,rss,pcpu,comm,args"]
 # About 12 ms of work for each line that comes in.
@@ -175,34 +178,42 @@ def daemon_memory(report: Report, count: int) -> None:
     """
     What the whole `leadline ship` holds at its most; its looks alone are `look_mb`.
     """
-    people = sleepers(count)
-    try:
-        most = resident()["VmHWM"]
-    finally:
-        for one in people:
-            one.kill()
-        for one in people:
-            one.communicate()
-    report.add(f"rss_mb_{count}", most / 1e6, "MB", "<= 40" if count == 4000 else None)
+    with sleepers(count):
+        plain, tls = resident()["VmHWM"], resident(tls=True)["VmHWM"]
+    target = "<= 40" if count == 4000 else None
+    report.add(f"rss_mb_{count}", plain / 1e6, "MB", target)
+    report.add(f"rss_mb_{count}_tls", tls / 1e6, "MB", target)
 
 
 def wire(report: Report) -> None:
     """
-    Bytes per process of a realistic snapshot in a gzip batch, and of one nothing repeats in.
+    Bytes per process in gzip batches as the sender makes them: of a recorded node (bench/record.py)
+    as it is sent and with each process alone, of a made-up larger one, and where nothing repeats.
     """
-    documents, processes = realistic_node()
-    lines = b"".join(orjson.dumps(d, option=orjson.OPT_APPEND_NEWLINE) for d in documents)
-    packed = len(gzip.compress(lines, 6))
-    report.add("wire_bytes_per_sample", packed / processes, "bytes", "<= 40")
-    report.add("wire_bytes_per_document", packed / len(documents), "bytes")
-    report.add("wire_rolled_up", processes / len(documents), "processes/document")
+    recorded, processes = recorded_node()
+    report.add("wire_bytes_per_sample", packed(recorded) / processes, "bytes", "<= 40")
+    report.add("wire_rolled_up", processes / len(recorded), "processes/document")
+    alone, processes = recorded_node(roll_up=False)
+    report.add("wire_bytes_per_sample_alone", packed(alone) / processes, "bytes")
+    made_up, processes = realistic_node()
+    report.add("wire_bytes_per_sample_made_up", packed(made_up) / processes, "bytes")
     rng = random.Random(1)
-    for document in documents:
+    for document in alone:
         document["process.command_line"] = f"{rng.randbytes(40).hex()}"
         document["process.entity_id"] = rng.randbytes(12).hex()
-    lines = b"".join(orjson.dumps(d, option=orjson.OPT_APPEND_NEWLINE) for d in documents)
-    packed = len(gzip.compress(lines, 6))
-    report.add("wire_bytes_per_document_worst", packed / len(documents), "bytes")
+    report.add("wire_bytes_per_sample_worst", packed(alone) / len(alone), "bytes")
+
+
+def packed(documents: list[Document]) -> int:
+    settings = ShipSettings()
+    lines, size, total = [], 0, 0
+    for document in documents:
+        lines.append(orjson.dumps(document, option=orjson.OPT_APPEND_NEWLINE))
+        size += len(lines[-1])
+        if size > settings.bulk_max_bytes:
+            total += len(gzip(b"".join(lines), settings.compression_level))
+            lines, size = [], 0
+    return total + len(gzip(b"".join(lines), settings.compression_level))
 
 
 def main() -> None:
