@@ -19,6 +19,7 @@ COLUMNS = (
     Column("object", "Where"),
     Column("user", "User"),
     Column("hours", "hours", "hours"),
+    Column("unit", "Of what"),
     Column("since", "Since"),
     Column("evidence", "Evidence"),
     Column("remedy", "Remedy"),

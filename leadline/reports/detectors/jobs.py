@@ -51,7 +51,7 @@ def idle_gpus(case: Case) -> list[Finding]:
             about_job(
                 job,
                 "idle GPUs",
-                f"{number(job, 'job.gpus'):.0f} GPUs allocated, none used",
+                f"GPUs allocated: {number(job, 'job.gpus'):.0f}, used: none",
                 "leave --gpus out, or look why the program does not find them",
                 hours,
                 "GPU hours",
