@@ -30,8 +30,9 @@ MAY_IMPORT: dict[str, set[str]] = {
     "leadline.chores": QUERY | {"leadline.reports", "leadline.alerts"},
     "leadline.alerts": QUERY | {"leadline.reports", "leadline.render"},
     "leadline.web": MIDDLE,
+    "leadline.top": {"leadline.errors", "leadline.render", "leadline.settings"},
     "leadline.commands": MIDDLE
-    | {"leadline.web", "leadline.simulate", "shipper", "enrich", "kibana"},
+    | {"leadline.web", "leadline.top", "leadline.simulate", "shipper", "enrich", "kibana"},
     "index_templates": set(),
     "kibana": {"leadline.errors", "leadline.formats", "leadline.render"},
 }

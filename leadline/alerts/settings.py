@@ -64,7 +64,7 @@ class ScheduleSettings:
     """
 
     about: str = ""  # on what: project=chem-1, cluster=fox; empty: everything
-    to: tuple[str, ...] = ()  # people of the section `people`
+    to: tuple[str, ...] = ()  # names of the section `people`, one or more
     every: Literal["month", "week"] = "month"  # the span it speaks of
     at: str = "07:00"  # on the first day after it
     pdf: bool = False  # as PDF, where a Chromium is on this machine

@@ -38,6 +38,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "chores": ("leadline.commands.chores", "Roll-ups and upkeep, each turn done once."),
     "retain": ("leadline.commands.retain", "Delete what is no longer kept."),
     "size": ("leadline.commands.size", "How much disk, heap and shards a site needs."),
+    "top": ("leadline.commands.top", "Who runs what where, live on the terminal."),
     "status": ("leadline.commands.status", "How the daemons are."),
     "doctor": ("leadline.commands.doctor", "What is in force here, and what is missing."),
 }

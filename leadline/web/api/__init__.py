@@ -8,7 +8,7 @@ from flask import Flask, request
 from werkzeug.wrappers import Response
 
 from leadline.query import DEFAULT_PERIOD
-from leadline.web.api import asked, constants, lists, names, openapi, schemas
+from leadline.web.api import asked, constants, lists, names, now, openapi, schemas
 from leadline.web.api.route import ANYTHING, BASE, Parameter, Route
 
 MOST = 1000
@@ -114,6 +114,14 @@ ROUTES = (
             CURSOR,
             JSON_OR_CSV,
         ),
+    ),
+    Route(
+        path="/now",
+        name="now",
+        view=now.now,
+        meaning="Who runs what where, how busy nodes and cards are, by the last minutes' samples",
+        answer=now.NOW,
+        parameters=(Parameter(name="cluster", meaning="On this one only", example="fox"),),
     ),
     Route(
         path="/measures",
