@@ -4,18 +4,28 @@ from __future__ import annotations
 
 import shutil
 from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
 
 import click
 import orjson
 
 from leadline.commands.context import Context, with_context
 from leadline.commands.usage import zone_of
-from leadline.query import Filter, parse_filters, parse_period, question
+from leadline.errors import QuestionError
+from leadline.query import Filter, Period, parse_filters, parse_period, question
 from leadline.query.compile import conditions_of
 from leadline.query.dimensions import dimension
 from leadline.render import Table, render
 from leadline.render.table import FORMATS
 from leadline.reports.jobs import COLUMNS, job_rows
+from leadline.reports.waiting import (
+    OVER_TIME,
+    WAITING,
+    edges,
+    waiting_rows,
+    waiting_series,
+    waits,
+)
 from leadline.store.plan import Condition, Plan
 from leadline.store.scope import EVERYTHING
 
@@ -24,6 +34,8 @@ from leadline.store.scope import EVERYTHING
 @click.option("--where", "-w", "where", multiple=True, metavar="NAME=VALUE", help="Only these.")
 @click.option("--period", "-p", default="last 7 days", show_default=True, help="Ended in it.")
 @click.option("--running", is_flag=True, help="Those that have not ended.")
+@click.option("--waiting", is_flag=True, help="Why jobs waited: reason, partition, QOS, how long.")
+@click.option("--every", type=click.Choice(["hour", "day"]), help="With --waiting: over time.")
 @click.option(
     "--shortest", type=float, default=0, metavar="SECONDS", help="Leave out shorter ones."
 )
@@ -35,6 +47,8 @@ def jobs(
     where: tuple[str, ...],
     period: str,
     running: bool,
+    waiting: bool,
+    every: str | None,
     shortest: float,
     limit: int,
     form: str,
@@ -46,15 +60,21 @@ def jobs(
     Examples:
         leadline jobs --where user=alice --period today
         leadline jobs --running --where partition=gpu
+        leadline jobs --waiting --every day --where partition=gpu
     """
     filters = tuple(known for part in where for known in parse_filters(part))
     if context.cluster is not None:
         filters = (*filters, Filter("cluster", (context.cluster,)))
-    span = parse_period(period, datetime.now(UTC), zone_of(context, question(where=filters)))
+    zone = zone_of(context, question(where=filters))
+    span = parse_period(period, datetime.now(UTC), zone)
     conditions: list[Condition] = []
     for known in filters:
         dimension(known.dimension)
-        conditions += conditions_of(known, Plan("job", ()), context.store, EVERYTHING)
+        plan = Plan("job_state" if waiting else "job", ())
+        conditions += conditions_of(known, plan, context.store, EVERYTHING)
+    if waiting:
+        _waiting(context, conditions, span, zone, every, form)
+        return
     rows = job_rows(
         context.store,
         EVERYTHING,
@@ -71,3 +91,34 @@ def jobs(
         click.echo("No accounted run. Runs come from `leadline backfill` or a scheduler's reader.")
         return
     click.echo(render(Table(COLUMNS, tuple(rows)), form, width=width))
+
+
+def _waiting(
+    context: Context,
+    where: list[Condition],
+    span: Period,
+    zone: ZoneInfo,
+    every: str | None,
+    form: str,
+) -> None:
+    """
+    Why jobs waited, and with EVERY how that changed.
+    """
+    now = datetime.now(UTC)
+    if span.start is None:
+        raise QuestionError("--period: name a beginning, like `last 30 days` or `this year`")
+    end = min(now, span.end or now)
+    found = waits(context.store, EVERYTHING, span.start, end, where)
+    if not found and form == "table":
+        click.echo(
+            "No job waited, or nobody asked: one machine of each cluster must ask its scheduler,"
+            " set collect.slurm_live.enabled there."
+        )
+        return
+    width = shutil.get_terminal_size((100, 24)).columns
+    if every is None:
+        table = Table(WAITING, tuple(waiting_rows(found)))
+    else:
+        cuts = edges(span.start, end, every, zone)
+        table = Table(OVER_TIME, tuple(waiting_series(found, cuts)))
+    click.echo(render(table, form, width=width))

@@ -21,7 +21,6 @@ from leadline.reports.nodes import (
     fleet,
     group_rows,
     node_rows,
-    waiting_rows,
 )
 from leadline.reports.timeline import by_state
 from leadline.store.plan import Condition, Op
@@ -39,41 +38,34 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
         CLUSTER,
         Column("state", "State"),
         AVAILABLE,
-        Column("gpus", "GPUs", "count"),
-        Column("cores", "Cores", "count"),
+        Column("gpus", "GPUs", ""),
+        Column("cores", "Cores", ""),
         Column("partitions", "Partitions"),
         Column("since", "Since"),
         Column("by", "By"),
         Column("reason", "Reason"),
         *TIMES,
     ),
-    "cluster": (CLUSTER, Column("nodes", "Nodes", "count"), AVAILABLE, *TIMES),
+    "cluster": (CLUSTER, Column("nodes", "Nodes", ""), AVAILABLE, *TIMES),
     "partition": (
         Column("partition", "Partition"),
         CLUSTER,
-        Column("nodes", "Nodes", "count"),
+        Column("nodes", "Nodes", ""),
         AVAILABLE,
         *TIMES,
     ),
     "gpus": (
         Column("model", "Model"),
         CLUSTER,
-        *(Column(n, n.capitalize(), "count") for n in ("total", "allocated", "idle", "unusable")),
+        *(Column(n, n.capitalize(), "") for n in ("total", "allocated", "idle", "unusable")),
         Column("why", "Why unusable"),
-    ),
-    "waiting": (
-        Column("reason", "Reason"),
-        Column("jobs", "Jobs", "count"),
-        Column("times", "Times given", "count"),
-        Column("partition", "Partition"),
-        CLUSTER,
     ),
     "never used": (
         Column("name", "Never used"),
         Column("kind", "Kind"),
         CLUSTER,
         Column("up_seconds", "Up", "seconds"),
-        Column("cores", "Cores", "count"),
+        Column("cores", "Cores", ""),
         Column("last_used", "Last job ended"),
     ),
     "timeline": (
@@ -94,7 +86,6 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
 @click.option("--period", "-p", default="last 7 days", show_default=True, help="Which time.")
 @click.option("--by", type=click.Choice(["cluster", "partition"]), help="Availability of these.")
 @click.option("--gpus", is_flag=True, help="Cards by model: total, allocated, idle, unusable.")
-@click.option("--waiting", is_flag=True, help="Why jobs waited.")
 @click.option("--never-used", is_flag=True, help="Nodes and queues that no job used.")
 @click.option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True)
 @with_context
@@ -104,7 +95,6 @@ def nodes(
     period: str,
     by: str | None,
     gpus: bool,
-    waiting: bool,
     never_used: bool,
     form: str,
 ) -> None:
@@ -129,10 +119,6 @@ def nodes(
     if span.start is None:
         raise QuestionError("--period: name a beginning, like `last 30 days` or `this year`")
     end = min(now, span.end or now)
-    if waiting:
-        rows = waiting_rows(context.store, EVERYTHING, span.start, end)
-        _print("waiting", rows, form)
-        return
     if never_used:
         rows = unused.never_used(context.store, EVERYTHING, span.start, end, tuple(where))
         _print("never used", rows, form)

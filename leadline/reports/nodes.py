@@ -299,26 +299,3 @@ def _count_cards(row: dict[str, Any], counts: Any, free: str, last: Document) ->
             reason = ", ".join(map(str, held)) if isinstance(held, list) else reason
         why = f"{free}: {reason}" if reason else free
         row["why"][why] = row["why"].get(why, 0) + rest
-
-
-def waiting_rows(store: Store, scope: Scope, start: datetime, end: datetime) -> list[Any]:
-    """
-    Why jobs waited in the period: how often each reason was given, and how long it held.
-    """
-    where = (Condition("state.name", Op.IN, ("PENDING",)), Condition("snapshot", Op.MISSING))
-    counted = (Aggregate("times", Function.COUNT), Aggregate("jobs", Function.DISTINCT, "job.run"))
-    by = (Group("cluster"), Group("partition"), Group("state.reason"))
-    rows = store.ask(Plan("job_state", counted, by, where, start, end), scope)
-    return sorted(
-        (
-            {
-                "cluster": row["cluster"],
-                "partition": row["partition"],
-                "reason": row["state.reason"] or "(none)",
-                "times": row["times"],
-                "jobs": row["jobs"],
-            }
-            for row in rows
-        ),
-        key=lambda row: (-int(str(row["jobs"])), str(row["reason"])),
-    )

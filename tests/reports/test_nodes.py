@@ -230,35 +230,6 @@ def test_cards_are_allocated_idle_or_unusable() -> None:
     assert "4 down; 3 drained: fan; 4 reserved: course" == row["why"]
 
 
-def test_why_jobs_wait() -> None:
-    """
-    Reasons as Slurm gave them, with how many jobs each held.
-    """
-
-    def waits(run: str, reason: str, at: float) -> Document:
-        return {
-            "@timestamp": from_epoch(AT + at),
-            "dataset": "job_state",
-            "cluster": "fox",
-            "job.run": run,
-            "state.name": "PENDING",
-            "state.reason": reason,
-            "state.hash": reason,
-            "partition": "gpu",
-        }
-
-    store = stored(
-        waits("fox/1@1", "Priority", 1),
-        waits("fox/1@1", "Resources", 2),
-        waits("fox/1@1", "Priority", 3),
-        waits("fox/2@1", "Priority", 4),
-    )
-    rows = report.waiting_rows(store, EVERYTHING, START, START + timedelta(days=1))
-    assert [("Priority", 2, 3), ("Resources", 1, 1)] == [
-        (row["reason"], row["jobs"], row["times"]) for row in rows
-    ]
-
-
 def test_command_prints_states_and_cards(tmp_path: object) -> None:
     """
     `leadline nodes` on a lake: table, timeline, cards, and a word where there is nothing.
