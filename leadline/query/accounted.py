@@ -100,6 +100,22 @@ def _efficiency(
     )
 
 
+def _ended(name: str, title: str, field: str, what: str) -> Measure:
+    return Measure(
+        name=name,
+        title=title,
+        unit="hours",
+        formula=f"Σ {field} / 3600",
+        sentence=f"{what} hours of runs that ended in the period, all of each run's.",
+        dataset="job",
+        parts=(part(Function.SUM, field),),
+        value=per_hour,
+        time="job.end",
+        where=ENDED,
+        adds=True,
+    )
+
+
 def _difference(parts: Parts) -> float | None:
     if parts[0] is None or parts[1] is None:
         return None
@@ -244,6 +260,58 @@ ACCOUNTED: tuple[Measure, ...] = (
         value=ratio,
         time="job.end",
         where=ENDED,
+    ),
+    Measure(
+        name="job_memory_max",
+        title="max peak memory",
+        unit="bytes",
+        formula="max job.memory.peak.bytes",
+        sentence="The greatest peak memory of one run; virtual memory is left out.",
+        dataset="job",
+        parts=(part(Function.MAX, "job.memory.peak.bytes", REAL_PEAK),),
+        value=same,
+        time="job.end",
+        where=ENDED,
+    ),
+    _ended("core_hours_ended", "core hours of ended jobs", "job.core_seconds.allocated", "Core"),
+    _ended("gpu_hours_ended", "GPU hours of ended jobs", "job.gpu_seconds.allocated", "GPU"),
+    _efficiency(
+        "job_system_share",
+        "system CPU, accounted",
+        "job.core_seconds.system",
+        "job.core_seconds.used",
+        "The part of CPU time spent in the kernel, as accounted.",
+    ),
+    *(
+        Measure(
+            name=f"job_io_{way}",
+            title=f"{way}, accounted",
+            unit="bytes",
+            formula=f"Σ job.io.{way}.bytes",
+            sentence=f"Bytes that runs which ended in the period {said}.",
+            dataset="job",
+            parts=(part(Function.SUM, f"job.io.{way}.bytes"),),
+            value=same,
+            time="job.end",
+            where=ENDED,
+            adds=True,
+        )
+        for way, said in (("read", "read"), ("write", "wrote"))
+    ),
+    *(
+        Measure(
+            name=f"job_{what}s",
+            title=f"{what}s with jobs",
+            unit="",
+            formula=f"distinct {field}",
+            sentence=f"Distinct {what}s with a run that ended in the period.",
+            dataset="job",
+            parts=(part(Function.DISTINCT, field),),
+            value=same,
+            time="job.end",
+            where=ENDED,
+        )
+        for what, field in (("user", "user.name"), ("project", "project"))
     ),
     Measure(
         name="energy",

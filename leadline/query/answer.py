@@ -9,16 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from leadline.errors import QuestionError
 from leadline.formats.times import parse_time
 from leadline.query.compile import Source, canonical, sources
-from leadline.query.coverage import Coverage, coverage
+from leadline.query.coverage import Coverage, coverage, nobody_looked
 from leadline.query.dimensions import Dimension, dimension
+from leadline.query.measure import Measure
 from leadline.query.measures import measure
-from leadline.query.periods import Period, parse_period
+from leadline.query.periods import Period, parse_period, unit_text
 from leadline.query.question import Question
 from leadline.query.ranking import Ranked, rank
 from leadline.query.rollups import complete_until
@@ -100,10 +101,11 @@ def ask(
         _Levels(asker, source, dims, known.bucket, chosen.shown, chosen.limited) for source in found
     ]
     rows = _rows(known, dims, chosen, tables)
-    total = _values(tables, [level.total(None).get((), {}) for level in tables])
+    total = _ordered(known, _values(tables, [level.total(None).get((), {}) for level in tables]))
     notes: list[str] = []
     others, others_by_time = _others(known, tables, chosen.hidden, notes)
     by_time = _by_time(known, tables, [level.total(known.bucket) for level in tables])
+    notes += nobody_looked(found, store)
     multiple = any(d.multiple_in(s.plan.dataset) for d in dims for s in found)
     if multiple:
         notes.append(_more_than_once(known, rows, others, total))
@@ -175,7 +177,7 @@ class _Levels:
             shown = set(self.shown)
             hidden = {k: v for k, v in self.rows(bucket).items() if k[:cut] not in shown}
             return join_rows(self.source, hidden, lambda key: key[cut:])
-        if cut != 1 or self.dims[0].edges:
+        if cut != 1 or self.dims[0].edges or self.dims[0].by_node_in(self.source.plan.dataset):
             return None
         where = hidden_conditions(self._field, [key[0] for key in self.shown])
         return self.asker.table(self.source, (), bucket, where)
@@ -232,7 +234,14 @@ def _in_time(question: Question, cut: int, chosen: Ranked, found: Sequence[Table
 
 
 def _ordered(question: Question, values: Values) -> Values:
-    return {name: values[name] for name in question.measures}
+    """
+    The measures asked for, those worked out from others among them.
+    """
+    return {name: _worked_out(measure(name), values) for name in question.measures}
+
+
+def _worked_out(asked: Measure, values: Values) -> float | None:
+    return asked.value([values[name] for name in asked.of]) if asked.of else values[asked.name]
 
 
 def _by_time(
@@ -297,8 +306,8 @@ def time_label(bucket: str, value: Scalar | None, zone: ZoneInfo) -> str:
     if bucket == "hour":
         return f"{parse_time(str(value)).astimezone(zone):%Y-%m-%d %H:%M}"
     text = str(value)
-    if bucket == "quarter":
-        return f"{text[:4]}-Q{(int(text[5:7]) + 2) // 3}"
+    if bucket in ("quarter", "week"):
+        return unit_text(bucket, date.fromisoformat(text[:10]))
     return text[: {"year": 4, "month": 7}.get(bucket, 10)]
 
 

@@ -4,13 +4,14 @@ From a question to plans: which dataset tells each measure, which conditions and
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
 from leadline.errors import QuestionError
 from leadline.formats.times import EARLIEST, format_time
 from leadline.query.dimensions import WEEKDAYS, Dimension, dimension
+from leadline.query.kinds import kind_conditions
 from leadline.query.measure import Measure
 from leadline.query.measures import measure
 from leadline.query.periods import Period
@@ -18,6 +19,8 @@ from leadline.query.question import Filter, Prefix, Question
 from leadline.store.contract import Store
 from leadline.store.plan import Aggregate, Condition, Function, Group, Op, Plan, Scalar
 from leadline.store.scope import Scope
+
+CARD = "gpu_model"  # the dimension that asks card by card
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +70,25 @@ def sources(question: Question, period: Period, store: Store, scope: Scope) -> l
     One source per dataset and time, the one that ranks rows first.
     """
     groups: dict[object, list[Measure]] = {}
-    for name in question.measures:
-        known = measure(name)
-        groups.setdefault(known.source, []).append(known)
+    hard = len(question.by) > 1 or any(d.edges or d.of_node for d in map(dimension, question.by))
+    apart = question.top is not None and hard  # what joins has others all the same
+    named = (*question.by, *(known.dimension for known in question.where))
+    for known in {m.name: m for m in _plain(question.measures)}.values():
+        if known.cards is not None and CARD in named:
+            known = known.cards
+        groups.setdefault((known.source, apart and known.joins), []).append(known)
     found = [_source(members, question, period, store, scope) for members in groups.values()]
     found.sort(key=lambda s: question.ranked_by not in [m.name for m in s.measures])
     return found
+
+
+def _plain(names: Sequence[str]) -> Iterator[Measure]:
+    """
+    Measures that have parts of their own; those worked out from others stand for these.
+    """
+    for name in names:
+        known = measure(name)
+        yield from map(measure, known.of) if known.of else (known,)
 
 
 def _source(
@@ -98,11 +114,12 @@ def _source(
 
 
 def _check_known(known: Dimension, asked: Measure) -> None:
-    if known.field_in(asked.dataset) is None:
+    if known.by_node_in(asked.dataset):
+        return
+    field = known.field_in(asked.dataset)
+    if field is None or Condition(field, Op.MISSING) in asked.where:
         raise QuestionError(f"{asked.name} is not told apart by {known.name}")
-    if known.clock and (asked.time != "@timestamp" or asked.dataset == "job_slice"):
-        if known.name == "weekday" and asked.dataset == "job_slice":
-            return
+    if known.clock and asked.time != "@timestamp":
         raise QuestionError(f"{asked.name} is not told apart by {known.name}")
 
 
@@ -152,10 +169,14 @@ def conditions_of(known: Filter, plan: Plan, store: Store, scope: Scope) -> list
     A filter as the conditions of a plan; lists that mix words are looked up first.
     """
     asked = dimension(known.dimension)
+    if asked.by_node_in(plan.dataset):
+        return kind_conditions(known, store)
     field = asked.field_in(plan.dataset)
     assert field is not None
     if asked.edges:
         return _class_conditions(asked, field, known)
+    if asked.group_in(plan.dataset).bucket is not None:
+        raise QuestionError(f"where {known}: runs are not told by it; ask `by {asked.name}`")
     values = [None if value == asked.none else value for value in known.values]
     exact: tuple[Scalar, ...] = tuple(
         _stored(asked, value) for value in values if isinstance(value, str)

@@ -4,11 +4,12 @@ How sure an answer is: the share of node time that was looked at, and when anyon
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from leadline.formats.times import format_time, parse_time
-from leadline.query.compile import conditions_of
+from leadline.query.compile import Source, conditions_of
 from leadline.query.dimensions import dimension
 from leadline.query.periods import Period
 from leadline.query.question import Question
@@ -90,3 +91,20 @@ def _newest_sample(period: Period, store: Store) -> str | None:
     last = Aggregate("last", Function.MAX, "@timestamp")
     (row,) = store.ask(Plan("process", (last,), start=period.start, end=period.end), EVERYTHING)
     return None if row["last"] is None else format_time(parse_time(str(row["last"])))
+
+
+def nobody_looked(sources: Sequence[Source], store: Store) -> list[str]:
+    """
+    A note on the node time that nobody knows anything about, where capacity is asked.
+    """
+    plan = next((source.plan for source in sources if source.plan.dataset == "capacity"), None)
+    if plan is None:
+        return []
+    states = ("up", "down", "drained", "unknown")
+    sums = tuple(Aggregate(name, Function.SUM, f"seconds.{name}") for name in states)
+    (row,) = store.ask(replace(plan, aggregates=sums), EVERYTHING)
+    seconds = {name: float(row[name] or 0) for name in states}
+    if not seconds["unknown"]:
+        return []
+    share = 100 * seconds["unknown"] / sum(seconds.values())
+    return [f"of {share:.1f} % of the node time nobody knows whether nodes were up"]

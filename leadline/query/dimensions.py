@@ -34,6 +34,7 @@ class Dimension:
     edges: tuple[float, ...] = ()  # half-open classes of a number
     classes: tuple[str, ...] = ()  # what the classes are called, the one below the first edge first
     clock: bool = False  # goes by the local time of @timestamp
+    of_node: bool = False  # documents that name their node are told apart by what it is
 
     def field_in(self, dataset: str) -> str | None:
         """
@@ -41,6 +42,13 @@ class Dimension:
         """
         name = self.fields.get(dataset, self.field)
         return name if name in DATASETS[dataset].by_name else None
+
+    def by_node_in(self, dataset: str) -> bool:
+        """
+        Whether DATASET only knows it through the node.
+        """
+        known = DATASETS[dataset].by_name
+        return self.of_node and self.field_in(dataset) is None and "host.name" in known
 
     def multiple_in(self, dataset: str) -> bool:
         """
@@ -52,6 +60,8 @@ class Dimension:
     def group_in(self, dataset: str) -> Group:
         name = self.field_in(dataset)
         assert name is not None
+        if DATASETS[dataset].by_name[name].type is Type.FLAT:
+            return Group(name, Bucket.CLOCK)
         return Group(name, edges=self.edges)
 
     def label(self, value: Scalar | None) -> str:
@@ -165,6 +175,7 @@ DIMENSIONS: tuple[Dimension, ...] = (
         name="hour_of_day",
         title="Hour of day",
         field="local.hour",
+        fields={"job_slice": "hours"},
         clock=True,
         sentence="0 to 23, in the cluster's zone.",
     ),
@@ -180,13 +191,40 @@ DIMENSIONS: tuple[Dimension, ...] = (
         name="container", title="Container", field="container", sentence="The container engine."
     ),
     Dimension(
+        name="memory_class",
+        title="Memory of a sample",
+        field="memory.rss.bytes",
+        edges=(0, *(2.0**power for power in range(24, 41, 2))),
+        classes=(
+            "unknown",
+            "< 16 MiB",
+            "16–64 MiB",
+            "64–256 MiB",
+            "256 MiB–1 GiB",
+            "1–4 GiB",
+            "4–16 GiB",
+            "16–64 GiB",
+            "64–256 GiB",
+            "256 GiB–1 TiB",
+            "over 1 TiB",
+        ),
+        sentence="Resident memory of a process at a snapshot, in classes: `samples by memory_class`"
+        " is how a program's memory is distributed.",
+    ),
+    Dimension(
         name="gpu_model",
         title="GPU model",
         field="gpu.model",
         fields={"job": "gpu.models", "job_slice": "gpu.models"},
         sentence="The card's model; a job may have several.",
     ),
-    Dimension(name="node_type", title="Node type", field="node.type", sentence="The kind of node."),
+    Dimension(
+        name="node_type",
+        title="Node type",
+        field="node.type",
+        of_node=True,
+        sentence="The kind of node, as the settings or the scheduler name it now.",
+    ),
     Dimension(
         name="state",
         title="End state",

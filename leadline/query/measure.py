@@ -4,7 +4,8 @@ What a measure is: a formula over parts, and how parts join.
 A measure is a formula over parts; a part is what a store can sum, count or compare. Parts of
 several rows join to the part of all of them (sums add, the greatest of maxima), so "others" and
 totals are formulas over joined parts and never averages of averages. What cannot be joined
-(distinct values, percentiles) is asked again for the others and for the whole.
+(distinct values, percentiles) is asked again for the others and for the whole. A measure may also
+be worked out from measures of other datasets (`of`), again after those were joined.
 """
 
 from __future__ import annotations
@@ -35,6 +36,8 @@ class Measure:
     adds: bool = False  # parts and others add up to the total
     approximate: bool = False  # on OpenSearch within 2 %
     running: bool = False  # overlaps the period, rather than lies in it
+    cards: Measure | None = None  # the same card by card, for questions by card model
+    of: tuple[str, ...] = ()  # measures it is worked out from, instead of parts of its own
 
     @property
     def joins(self) -> bool:

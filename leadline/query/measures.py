@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from difflib import get_close_matches
 
 from leadline.errors import QuestionError
@@ -20,21 +21,31 @@ from leadline.query.measure import (
     same,
     summed,
 )
+from leadline.query.utilised import UTILISED
 from leadline.store.plan import Condition, Function, Op
 
 
-def _hours(name: str, title: str, field: str, sentence: str, dataset: str = "process") -> Measure:
-    return Measure(
+def _hours(name: str, title: str, field: str, sentence: str, by_card: str = "") -> Measure:
+    found = Measure(
         name=name,
         title=title,
         unit="hours",
         formula=f"Σ {field} / 3600",
         sentence=sentence,
-        dataset=dataset,
+        dataset="process",
         parts=(part(Function.SUM, field),),
         value=per_hour,
         adds=True,
     )
+    return replace(found, cards=_card_by_card(found, by_card)) if by_card else found
+
+
+def _card_by_card(known: Measure, field: str) -> Measure:
+    """
+    The same told by the documents of processes on cards, which know the card.
+    """
+    parts = tuple(replace(each, field=field) for each in known.parts)
+    return replace(known, dataset="process_gpu", parts=parts)
 
 
 def _distinct(
@@ -111,12 +122,14 @@ SAMPLED: tuple[Measure, ...] = (
         "GPU hours busy",
         "gpu_seconds",
         "Utilisation times time; a card half busy for two hours is one.",
+        "gpu_seconds",
     ),
     _hours(
         "gpu_hours_held",
         "GPU hours held",
         "gpu_held_seconds",
         "Time a process had a card open, busy or not.",
+        "interval.seconds",
     ),
     Measure(
         name="memory_mean",
@@ -201,9 +214,10 @@ SAMPLED: tuple[Measure, ...] = (
     ),
 )
 
-MEASURES: tuple[Measure, ...] = (*SAMPLED, *ACCOUNTED)
+MEASURES: tuple[Measure, ...] = (*SAMPLED, *ACCOUNTED, *UTILISED)
 BY_NAME = {measure.name: measure for measure in MEASURES}
 ALIASES = {"core_hours": "core_hours_used", "gpu_hours": "gpu_hours_busy", "nodes": "hosts"}
+ALIASES |= {"utilisation": "cpu_utilisation", "utilization": "cpu_utilisation"}
 
 
 def measure(name: str) -> Measure:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from leadline.query.compile import Source
 from leadline.query.dimensions import Dimension
+from leadline.query.measure import Measure
 from leadline.query.measures import measure
 from leadline.query.question import Question
 from leadline.query.tables import Asker, Key, Parts, Table, join_rows, joins
@@ -37,12 +38,10 @@ def rank(
     source = sources[0]
     if _worth_limiting(question, dims, source):
         return _rank_few(question, dims[0], source, asker)
-    table: Table = {}
-    for other in sources[1:]:
-        table |= {key: {} for key in _whole(question, dims, other, asker)}
-    table |= _whole(question, dims, source, asker)
-    unused = _never_used(question, dims, source, asker, table)
-    keys = ranked(question, dims, source, {**table, **unused})
+    tables = [_whole(question, dims, each, asker) for each in sources]
+    present = {key for table in tables for key in table}
+    unused = _never_used(question, dims, source, asker, present)
+    keys = ranked(question, dims, sources, [{**tables[0], **unused}, *tables[1:]])
     top = len(keys) if question.top is None else question.top
     return Ranked(tuple(keys[:top]), max(0, len(keys) - top), unused=frozenset(unused))
 
@@ -58,27 +57,39 @@ def _whole(question: Question, dims: Sequence[Dimension], source: Source, asker:
 
 
 def ranked(
-    question: Question, dims: Sequence[Dimension], source: Source, table: Table
+    question: Question,
+    dims: Sequence[Dimension],
+    sources: Sequence[Source],
+    tables: Sequence[Table],
 ) -> list[Key]:
     """
     Keys in the order asked for; rows without a value come last, whichever way.
     """
-    keys = sorted(table, key=_as_text)
+    keys = sorted({key for table in tables for key in table}, key=_as_text)
     by = _natural(question, dims)
     if by is not None:
         place = question.by.index(by)
         keys.sort(key=lambda key: _sortable(key[place]), reverse=_descending(question))
         return keys
-    asked = measure(question.ranked_by) if question.ranked_by != question.bucket else None
-    names = dict(zip([m.name for m in source.measures], source.parts, strict=True))
-    asked = asked or measure(question.measures[0])
-    if asked.name not in names:
-        return keys
-    parts = names[asked.name]
-    values = {key: asked.value([table[key].get(name) for name in parts]) for key in keys}
+    by_measure = question.ranked_by != question.bucket
+    asked = measure(question.ranked_by if by_measure else question.measures[0])
+    values = {key: _value(asked, key, sources, tables) for key in keys}
     known = [key for key in keys if values[key] is not None]
     known.sort(key=lambda key: values[key] or 0.0, reverse=not question.ascending)
     return known + [key for key in keys if values[key] is None]
+
+
+def _value(
+    asked: Measure, key: Key, sources: Sequence[Source], tables: Sequence[Table]
+) -> float | None:
+    if asked.of:
+        return asked.value([_value(measure(name), key, sources, tables) for name in asked.of])
+    for source, table in zip(sources, tables, strict=True):
+        for known, names in zip(source.measures, source.parts, strict=True):
+            if known.name == asked.name:
+                parts = table.get(key, {})
+                return known.value([parts.get(name) for name in names])
+    return None
 
 
 def _natural(question: Question, dims: Sequence[Dimension]) -> str | None:
@@ -137,7 +148,7 @@ def _rank_few(question: Question, dim: Dimension, source: Source, asker: Asker) 
         best=f"-{part}" if question.ascending else part,
         limit=question.top + 1,
     )
-    keys = ranked(question, [dim], source, asker.rows(plan))
+    keys = ranked(question, [dim], [source], [asker.rows(plan)])
     shown = tuple(keys[: question.top])
     hidden = len(keys) - len(shown)
     if len(keys) == question.top + 1:
@@ -164,7 +175,7 @@ def _inventory(question: Question, dims: Sequence[Dimension]) -> bool:
 
 
 def _never_used(
-    question: Question, dims: Sequence[Dimension], source: Source, asker: Asker, table: Table
+    question: Question, dims: Sequence[Dimension], source: Source, asker: Asker, present: set[Key]
 ) -> Table:
     """
     The least used nodes and queues include those nobody used: the inventory knows them.
@@ -187,4 +198,4 @@ def _never_used(
     )
     names: list[Scalar | None] = [row[field] for row in asker.store.ask(plan, EVERYTHING)]
     unused: Parts = dict.fromkeys(source.functions(), 0)
-    return {(name,): unused for name in names if name is not None and (name,) not in table}
+    return {(name,): unused for name in names if name is not None and (name,) not in present}

@@ -44,8 +44,9 @@ Half-open, in the cluster's own time zone; weeks start on Monday.
 
 
 def measures_page() -> str:
-    sampled = [_row(m) for m in MEASURES if m.dataset not in ("job", "job_slice")]
+    sampled = [_row(m) for m in MEASURES if m.dataset == "process"]
     accounted = [_row(m) for m in MEASURES if m.dataset in ("job", "job_slice")]
+    utilised = [_row(m) for m in MEASURES if m.dataset == "capacity"]
     dimensions = [f"| `{d.name}` | {d.title} | `{d.field}` | {d.sentence} |" for d in DIMENSIONS]
     head = "| Measure | Unit | Adds | Formula | Meaning |\n| --- | --- | --- | --- | --- |"
     parts = [
@@ -54,6 +55,8 @@ def measures_page() -> str:
         "\n".join([head, *sampled]),
         "\n## Accounted by schedulers\n",
         "\n".join([head, *accounted]),
+        "\n## Of what nodes could do\n",
+        "\n".join([head, *utilised]),
         "\n## Dimensions\n",
         "\n".join(
             ["| Dimension | Title | Field | Meaning |", "| --- | --- | --- | --- |", *dimensions]

@@ -11,7 +11,8 @@ from datetime import UTC, datetime, timedelta
 from leadline.errors import QuestionError
 from leadline.formats.times import parse_time
 from leadline.query.compile import Source
-from leadline.query.dimensions import Dimension, time_group
+from leadline.query.dimensions import Dimension, dimension, time_group
+from leadline.query.kinds import node_kinds, of_kind
 from leadline.query.measure import JOINED, joined
 from leadline.query.periods import Period, first_of, midnight, move
 from leadline.query.rollups import pieces
@@ -72,6 +73,8 @@ class Asker:
         return self._rows(plan)
 
     def _ask(self, plan: Plan, by: Sequence[Dimension], bucket: str | None) -> Table:
+        if any(known.by_node_in(plan.dataset) for known in by):
+            return self._by_kind(plan, by, bucket)
         groups = tuple(known.group_in(plan.dataset) for known in by)
         if bucket is None:
             return self._rows(replace(plan, by=groups))
@@ -88,6 +91,31 @@ class Asker:
                 (*key, label): parts for key, parts in part.items() if groups or any_of(parts)
             }
         return table
+
+    def _by_kind(self, plan: Plan, by: Sequence[Dimension], bucket: str | None) -> Table:
+        """
+        By what nodes are: asked by node and joined, or of each kind on its own.
+        """
+        kinds = node_kinds(self.store)
+        place = next(n for n, known in enumerate(by) if known.by_node_in(plan.dataset))
+        before, after = by[:place], by[place + 1 :]
+        functions = {a.name: a.function for a in plan.aggregates}
+        if not all(function in JOINED for function in functions.values()):
+            table: Table = {}
+            for kind in (*sorted(set(kinds.values())), None):
+                part = self._ask(of_kind(plan, kinds, kind), (*before, *after), bucket)
+                table |= {
+                    (*key[:place], kind, *key[place:]): parts
+                    for key, parts in part.items()
+                    if key or any_of(parts)
+                }
+            return table
+        nodes = (dimension("cluster"), dimension("host"))
+        members: dict[Key, list[Parts]] = {}
+        for key, parts in self._ask(plan, (*before, *nodes, *after), bucket).items():
+            kind = kinds.get((str(key[place]), str(key[place + 1])))
+            members.setdefault((*key[:place], kind, *key[place + 2 :]), []).append(parts)
+        return {key: join_parts(functions, several) for key, several in members.items()}
 
     def _whole_hours(self) -> bool:
         """

@@ -43,6 +43,7 @@ class Bucket(StrEnum):
     MONTH = "month"
     QUARTER = "quarter"
     YEAR = "year"
+    CLOCK = "clock"  # hour of the day, by a FLAT field of seconds by local hour ("00" to "23")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,8 @@ class Group:
     value it holds, and None when it holds none. `edges` cut a number into half-open classes
     and rows carry the class's lower edge; below the first edge is None, like absent. HOUR goes by
     the field when it is an instant, else by the plan's time; DAY and longer go by the field when
-    it is a day, else by local.day.
+    it is a day, else by local.day. CLOCK gives one row per hour that a document's field names, and
+    its SUMs are split over them in proportion; beside it only SUM and COUNT may be asked.
     """
 
     field: str

@@ -17,7 +17,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from leadline.errors import QuestionError
-from leadline.formats import Document
+from leadline.formats import DATASETS, Document
 from leadline.formats.times import format_time
 from leadline.query import (
     BUCKETS,
@@ -49,8 +49,9 @@ def documents(dice: random.Random, count: int) -> list[Document]:
     """
     Samples, heartbeats and jobs over four weeks and a clock change; any field may be absent.
     """
+    makers = (_beat, _job, _slice, _card, _capacity)
     return [_process(dice, number) for number in range(count)] + [
-        made for number in range(count // 3) for made in (_beat(dice, number), _job(dice, number))
+        make(dice, number) for number in range(count // 3) for make in makers
     ]
 
 
@@ -103,7 +104,71 @@ def _beat(dice: random.Random, number: int) -> Document:
         "boot.id": "b",
         "sample.uptime": number,
         "interval.seconds": float(dice.choice([60, 900])),
+        **({"node.type": dice.choice(["thin", "fat"])} if dice.random() < 0.5 else {}),
     }
+
+
+def _slice(dice: random.Random, number: int) -> Document:
+    """
+    A run's day; the hours of the day may be told or not.
+    """
+    made = _common(dice, "job_slice")
+    hours = {f"{hour:02d}": dice.randrange(1, 3601) for hour in dice.sample(range(24), 3)}
+    maybe: Document = {
+        "hours": hours,
+        "user.name": dice.choice(["alice", "bob"]),
+        "project": f"p{dice.randrange(5)}",
+        "gpu.models": sorted(dice.sample(["A100", "H100"], dice.randrange(1, 3))),
+        "job.cores": dice.choice([1, 4, 64]),
+        "core_seconds_allocated": round(dice.random() * 1e6, 2),
+        "gpu_seconds_allocated": round(dice.random() * 1e5, 2),
+    }
+    kept = {name: value for name, value in maybe.items() if dice.random() < 0.8}
+    run = {"job.run": f"fox/{number}@1", "wall.seconds": float(sum(hours.values()))}
+    return {**made, **run, "record.version": 1, **kept}
+
+
+def _card(dice: random.Random, number: int) -> Document:
+    kept = {
+        name: value
+        for name, value in _process(dice, number).items()
+        if name in DATASETS["process_gpu"].by_name
+    }
+    return {
+        **kept,
+        "dataset": "process_gpu",
+        "gpu.uuid": f"u{dice.randrange(3)}",
+        "gpu.model": dice.choice(["A100", "H100"]),
+        "interval.seconds": 60.0,
+    }
+
+
+def _capacity(dice: random.Random, number: int) -> Document:
+    """
+    An hour of a node or of its cards; use may not have been measured.
+    """
+    hour = BEGIN + timedelta(hours=number)
+    up = dice.choice([0.0, 1800.0, 3600.0])
+    model = dice.choice([None, None, "A100", "H100"])
+    what = "core" if model is None else "gpu"
+    made: Document = {
+        **_common(dice, "capacity"),
+        "@timestamp": format_time(hour),
+        "host.name": f"c1-{dice.randrange(4)}",
+        "node.type": dice.choice(["thin", "fat"]),
+        "record.version": 1,
+        "seconds.up": up,
+        "seconds.down": dice.choice([0.0, 3600.0 - up]),
+        "seconds.drained": 0.0,
+        "seconds.unknown": dice.choice([0.0, 60.0]),
+        f"{what}_seconds_capacity": 8 * up,
+        f"{what}_seconds_lost": 8 * (3600.0 - up),
+        **({"gpu.model": model} if model else {}),
+    }
+    if dice.random() < 0.7:
+        busy = round(dice.random() * 8 * up, 2)
+        made |= {f"{what}_seconds": busy, f"{what}_seconds_watched": 8 * up}
+    return made
 
 
 def _job(dice: random.Random, number: int) -> Document:
@@ -132,8 +197,15 @@ def _job(dice: random.Random, number: int) -> Document:
 
 
 def questions(dice: random.Random) -> Question:
-    measures = dice.sample([m.name for m in MEASURES], dice.randrange(1, 4))
-    by = dice.sample([d.name for d in DIMENSIONS], dice.randrange(3))
+    """
+    Measures of one kind mostly, and up to three dimensions they all know: most can be answered.
+    """
+    one = dice.choice(MEASURES)
+    like = [m for m in MEASURES if m.dataset == one.dataset] if dice.random() < 0.8 else MEASURES
+    measures = dice.sample([m.name for m in like], min(len(like), dice.randrange(1, 4)))
+    known = [d for d in DIMENSIONS if d.field_in(one.dataset) or d.by_node_in(one.dataset)]
+    dims = known if dice.random() < 0.9 else DIMENSIONS
+    by = dice.sample([d.name for d in dims], dice.randrange(4))
     bucket = dice.choice(BUCKETS) if dice.random() < 0.3 else None
     return question(
         measures=tuple(measures),
@@ -153,9 +225,11 @@ def _filter(dice: random.Random) -> Filter:
         ("host", ["c1-1", Prefix("c1"), None]),
         ("weekday", ["Monday", "7"]),
         ("project", ["p1", "p2", None]),
+        ("node_type", ["thin", "fat", None]),
+        ("gpu_model", ["A100"]),
     ]
     name, choices = dice.choice(values)
-    chosen = dice.sample(choices, dice.randrange(1, 3))
+    chosen = dice.sample(choices, min(len(choices), dice.randrange(1, 3)))
     return Filter(name, tuple(chosen), dice.random() < 0.3)  # type: ignore[arg-type]
 
 
@@ -199,7 +273,7 @@ def test_lake_and_memory_agree(tmp_path: Path, number: int) -> None:
         if isinstance(expected, Answer):
             check_whole(expected)
     lake.close()
-    assert refused < QUESTIONS * 0.9
+    assert refused < QUESTIONS * 0.5
 
 
 @pytest.mark.opensearch

@@ -213,3 +213,46 @@ def test_numbers_and_flags_are_keys_too(store: Store) -> None:
     rows = ask(store, by=(Group("process.pid"), Group("rolled_up")))
 
     assert {(row["process.pid"], row["rolled_up"]) for row in rows} == {(5, True), (None, None)}
+
+
+def test_hours_of_the_day_share_a_run(store: Store) -> None:
+    """
+    A run's day is split over the hours it names, in proportion; parts make the whole, and a day
+    that names none is a row of its own.
+    """
+    runs = [
+        ("a", {"08": 3600, "09": 1800}, {"core_seconds_allocated": 600.0}),
+        ("b", {"09": 3600}, {"core_seconds_allocated": 60.0}),
+        ("b", {"23": 60}, {}),
+        ("c", None, {"core_seconds_allocated": 1.0}),
+    ]
+    documents = [
+        job(number)
+        | {"dataset": "job_slice", "local.day": "2026-11-21", "project": project}
+        | ({} if hours is None else {"hours": hours})
+        | sums
+        for number, (project, hours, sums) in enumerate(runs)
+    ]
+    assert not store.write(documents, "replace").rejected
+    seconds = Aggregate("seconds", Function.SUM, "core_seconds_allocated")
+    have = Aggregate("have", Function.COUNT, "core_seconds_allocated")
+    some = Aggregate("some", Function.COUNT, where=(Condition("project", Op.IN, ("b",)),))
+    clock = Group("hours", Bucket.CLOCK)
+
+    rows = store.ask(Plan("job_slice", (COUNT, seconds, have, some), (clock,)), EVERYTHING)
+    named = store.ask(Plan("job_slice", (seconds,), (Group("project"), clock)), EVERYTHING)
+
+    by_hour = {r["hours"]: (r["n"], r["seconds"], r["have"], r["some"]) for r in rows}
+    assert by_hour == {
+        8: (1, pytest.approx(400), 1, 0),
+        9: (2, pytest.approx(260), 2, 1),
+        23: (1, None, 0, 1),
+        None: (1, 1.0, 1, 0),
+    }
+    assert {(r["project"], r["hours"]): r["seconds"] for r in named} == {
+        ("a", 8): pytest.approx(400),
+        ("a", 9): pytest.approx(200),
+        ("b", 9): 60.0,
+        ("b", 23): None,
+        ("c", None): 1.0,
+    }

@@ -19,6 +19,7 @@ from leadline.errors import StoreError
 from leadline.formats import DATASETS, Field, Type
 from leadline.formats.field import NUMBERS
 from leadline.formats.times import format_time
+from leadline.store.opensearch.clock import by_clock, clock_of
 from leadline.store.opensearch.conditions import Query, all_of, known_field, query
 from leadline.store.plan import Aggregate, Bucket, Function, Group, Plan, Row, Scalar
 from leadline.store.scope import Scope
@@ -47,7 +48,11 @@ Key = tuple[Scalar | None, ...]
 
 def answer(plan: Plan, scope: Scope, search: Search) -> list[Row]:
     matching = query(plan.dataset, scope, plan.where, plan.start, plan.end, plan.time)
-    found = grouped(plan, matching, search) if plan.by else whole(plan, matching, search)
+    if (clock := clock_of(plan)) is not None:
+        fields = DATASETS[plan.dataset].by_name
+        found = by_clock(plan, clock, fields, lambda rest, a: within(rest, matching, a, search))
+    else:
+        found = grouped(plan, matching, search) if plan.by else whole(plan, matching, search)
     names = [group.field for group in plan.by]
     rows = {key: dict(zip(names, key, strict=True)) | row for key, row in found.items()}
     for aggregate in plan.aggregates:
@@ -72,6 +77,19 @@ def grouped(plan: Plan, matching: Query, search: Search) -> dict[Key, Row]:
         count = bucket["doc_count"]
         found[key] = {a.name: read(plan, a, bucket, count) for a in plan.aggregates}
     return found
+
+
+def within(
+    plan: Plan, matching: Query, aggregations: dict[str, object], search: Search
+) -> list[tuple[Key, Any]]:
+    """
+    The buckets of a plan with aggregations of another's making; without groups the one there is.
+    """
+    if plan.by:
+        return list(buckets(plan, plan.by, matching, aggregations, search))
+    found = search({"size": 0, "query": matching, "aggs": aggregations})
+    results = found.get("aggregations")  # none where no index is there
+    return [((), results)] if results else []
 
 
 @dataclass(frozen=True, slots=True)
