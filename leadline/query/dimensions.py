@@ -116,7 +116,11 @@ DIMENSIONS: tuple[Dimension, ...] = (
         sentence="The project or account charged.",
     ),
     Dimension(
-        name="partition", title="Partition", field="partition", sentence="The partition or queue."
+        name="partition",
+        title="Partition",
+        field="partition",
+        fields={"node_state": "partitions"},
+        sentence="The partition or queue.",
     ),
     Dimension(
         name="program",

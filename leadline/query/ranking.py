@@ -13,10 +13,8 @@ from leadline.query.measure import Measure
 from leadline.query.measures import measure
 from leadline.query.question import Question
 from leadline.query.tables import Asker, Key, Parts, Table, join_rows, joins
-from leadline.store.plan import Aggregate, Condition, Function, Group, Op, Plan, Scalar
-from leadline.store.scope import EVERYTHING
-
-INVENTORY = {"host": ("node", "host.name"), "partition": ("node_state", "partitions")}
+from leadline.query.unused import asks_unused, there_was
+from leadline.store.plan import Aggregate, Function, Group, Scalar
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +38,7 @@ def rank(
         return _rank_few(question, dims[0], source, asker)
     tables = [_whole(question, dims, each, asker) for each in sources]
     present = {key for table in tables for key in table}
-    unused = _never_used(question, dims, source, asker, present)
+    unused = _never_used(question, source, asker, present)
     keys = ranked(question, dims, sources, [{**tables[0], **unused}, *tables[1:]])
     top = len(keys) if question.top is None else question.top
     return Ranked(tuple(keys[:top]), max(0, len(keys) - top), unused=frozenset(unused))
@@ -124,7 +122,7 @@ def _worth_limiting(question: Question, dims: Sequence[Dimension], source: Sourc
     """
     if question.top is None or len(dims) != 1 or question.order in question.by:
         return False
-    if dims[0].edges or question.ranked_by == question.bucket or _inventory(question, dims):
+    if dims[0].edges or question.ranked_by == question.bucket or asks_unused(question):
         return False
     asked = measure(question.ranked_by)
     busy = question.bucket in ("hour", "day", "week") and dims[0].size == "some"
@@ -170,32 +168,12 @@ def _count(source: Source, group: Group, asker: Asker) -> int:
     return int(parts["values"] or 0) + absent
 
 
-def _inventory(question: Question, dims: Sequence[Dimension]) -> bool:
-    return question.ascending and len(dims) == 1 and dims[0].name in INVENTORY
-
-
-def _never_used(
-    question: Question, dims: Sequence[Dimension], source: Source, asker: Asker, present: set[Key]
-) -> Table:
+def _never_used(question: Question, source: Source, asker: Asker, present: set[Key]) -> Table:
     """
-    The least used nodes and queues include those nobody used: the inventory knows them.
+    The least used nodes, queues and clusters include those nobody used.
     """
-    if not _inventory(question, dims) or not asker.scope.everything:
+    if not asks_unused(question) or not asker.scope.everything:
         return {}
-    dataset, field = INVENTORY[dims[0].name]
-    places: tuple[Condition, ...] = tuple(
-        condition
-        for condition in source.plan.where
-        if condition.field in ("cluster", field) and condition.op is not Op.MISSING
-    )
-    plan = Plan(
-        dataset,
-        (Aggregate("n", Function.COUNT),),
-        by=(Group(field),),
-        where=places,
-        start=asker.period.start,
-        end=asker.period.end,
-    )
-    names: list[Scalar | None] = [row[field] for row in asker.store.ask(plan, EVERYTHING)]
+    names = there_was(question, asker.period, asker.store)
     unused: Parts = dict.fromkeys(source.functions(), 0)
-    return {(name,): unused for name in names if name is not None and (name,) not in present}
+    return {(name,): unused for name in names if (name,) not in present}

@@ -176,6 +176,41 @@ def test_least_used_knows_the_never_used(store: MemoryStore) -> None:
     assert 0 == found.rows[0]["core_hours_used"]
 
 
+def test_never_used_queues_nodes_and_clusters_come_from_the_inventory(store: MemoryStore) -> None:
+    """
+    What capacity and the scheduler's states know and nobody used is 0, within the places asked
+    about; a period before there was any has none.
+    """
+    state = {
+        "dataset": "node_state",
+        "@timestamp": "2026-11-19T23:00:00.000Z",
+        "cluster": "fox",
+        "host.name": "c1-8",
+        "state.hash": "x",
+        "partitions": ["batch", "debug"],
+    }
+    hour = {
+        "dataset": "capacity",
+        "@timestamp": "2026-11-20T11:00:00.000Z",
+        "cluster": "betzy",
+        "host.name": "b1",
+        "partition": "huge",
+        "record.version": 1,
+    }
+    store.write([state, hour, sample(90, partition="batch")], "replace")
+    least = "core_hours_used by {} during 2026-11-20 top 9 order core_hours_used ascending"
+
+    def zeros(name: str, asked: str = least) -> list[object]:
+        rows = answer(store, asked.format(name)).rows
+        return [row[name] for row in rows if row["core_hours_used"] == 0]
+
+    assert ["debug", "huge"] == zeros("partition")
+    assert ["b1", "c1-8"] == zeros("host")
+    assert ["betzy"] == zeros("cluster")
+    assert ["c1-8"] == zeros("host", least.replace("during", "where cluster=fox during"))
+    assert [] == zeros("host", least.replace("2026-11-20", "2026-10-20"))
+
+
 def test_coverage_is_the_share_of_node_time_looked_at() -> None:
     """
     Two nodes, one silent for half the day: 75 %, and the silent one is named.
