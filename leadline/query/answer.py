@@ -91,8 +91,9 @@ def ask(
     """
     known = canonical(question)
     period = parse_period(known.period, now, zone or local_zone(), named)
-    asker = Asker(store, scope, period, complete_until(store) if rolled else None)
-    found = sources(known, period, store, scope)
+    until = complete_until(store) if rolled else None
+    asker = Asker(store, scope, period, until)
+    found = sources(known, period, store, scope, rolled=until is not None)
     if known.bucket and any(m.running for source in found for m in source.measures):
         raise QuestionError("jobs_running is told over a whole period, not per time bucket")
     dims = [dimension(name) for name in known.by]

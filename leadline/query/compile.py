@@ -16,6 +16,7 @@ from leadline.query.measure import Measure
 from leadline.query.measures import measure
 from leadline.query.periods import Period
 from leadline.query.question import Filter, Prefix, Question
+from leadline.query.rollups import rolls
 from leadline.store.contract import Store
 from leadline.store.plan import Aggregate, Condition, Function, Group, Op, Plan, Scalar
 from leadline.store.scope import Scope
@@ -65,9 +66,12 @@ def _ordered(question: Question) -> str:
     return measure(question.order).name
 
 
-def sources(question: Question, period: Period, store: Store, scope: Scope) -> list[Source]:
+def sources(
+    question: Question, period: Period, store: Store, scope: Scope, *, rolled: bool = False
+) -> list[Source]:
     """
-    One source per dataset and time, the one that ranks rows first.
+    One source per dataset and time, the one that ranks rows first. ROLLED: what hourly usage keeps
+    and what only raw samples tell are asked apart.
     """
     groups: dict[object, list[Measure]] = {}
     hard = len(question.by) > 1 or any(d.edges or d.of_node for d in map(dimension, question.by))
@@ -76,7 +80,8 @@ def sources(question: Question, period: Period, store: Store, scope: Scope) -> l
     for known in {m.name: m for m in _plain(question.measures)}.values():
         if known.cards is not None and CARD in named:
             known = known.cards
-        groups.setdefault((known.source, apart and known.joins), []).append(known)
+        key = (known.source, apart and known.joins, rolled and rolls(known))
+        groups.setdefault(key, []).append(known)
     found = [_source(members, question, period, store, scope) for members in groups.values()]
     found.sort(key=lambda s: question.ranked_by not in [m.name for m in s.measures])
     return found

@@ -14,13 +14,14 @@ from datetime import UTC, datetime, timedelta
 
 from leadline.formats import DATASETS
 from leadline.formats.times import format_time, parse_time
-from leadline.query.measure import JOINED
+from leadline.query.measure import JOINED, Measure
 from leadline.store.contract import Store
-from leadline.store.plan import Aggregate, Condition, Function, Op, Plan
+from leadline.store.plan import Aggregate, Condition, Function, Group, Op, Plan
 from leadline.store.scope import EVERYTHING
 
 RULE, OBJECT, NOBODY = "chore", "rollup", "-"
 LATE = timedelta(minutes=10)  # what a worker may still hold when a run begins
+CAPACITY_CLOSED = timedelta(minutes=20)  # capacity is made of hours that ended so long ago
 HOUR = timedelta(hours=1)
 HELD = Condition("sample.count", Op.AT_LEAST, (1,))  # documents made void hold none
 
@@ -76,6 +77,32 @@ def complete_until(store: Store) -> datetime | None:
     if gone is not None:  # what came late for those must not hide their usage
         late = first_taken_in(store, "process", since, until, start=gone)
     return until if late is None else hour_of(late)
+
+
+def capacity_until(store: Store) -> datetime | None:
+    """
+    The hour before which capacity is complete; None when it was never made to its end.
+    """
+    where = (
+        Condition("rule.name", Op.IN, (RULE,)),
+        Condition("event.object", Op.IN, ("capacity",)),
+        Condition("event.end", Op.EXISTS),
+    )
+    begun = Aggregate("begun", Function.MAX, "event.start")
+    (row,) = store.ask(Plan("event", (begun,), where=where), EVERYTHING)
+    if row["begun"] is None:
+        return None
+    moment = parse_time(str(row["begun"]))
+    until = hour_of(moment - CAPACITY_CLOSED)
+    late = first_taken_in(store, "node", moment - LATE, until)
+    return until if late is None else hour_of(late)
+
+
+def rolls(asked: Measure) -> bool:
+    """
+    Whether hourly usage keeps what the measure is made from.
+    """
+    return asked.dataset == "process" and None not in [_aggregate(a) for a in asked.parts]
 
 
 def first_taken_in(
@@ -148,6 +175,18 @@ def pieces(plan: Plan, until: datetime | None) -> Pieces:
     if last != plan.end:
         raw.append(replace(plan, start=last))
     return Pieces(tuple(raw), replace(usage, start=first, end=last))
+
+
+def mixes(plan: Plan, distinct: Aggregate, until: datetime) -> bool:
+    """
+    Whether usage and raw samples together can list what is counted, where neither can alone.
+    """
+    if distinct.where or distinct.field in [group.field for group in plan.by]:
+        return False
+    listed = Group(distinct.field)
+    asked = replace(plan, by=(*plan.by, listed), aggregates=(Aggregate("n", Function.COUNT),))
+    cut = pieces(asked, until)
+    return cut.usage is not None and bool(cut.raw)
 
 
 def _next_hour(moment: datetime) -> datetime:

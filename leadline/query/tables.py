@@ -15,7 +15,7 @@ from leadline.query.dimensions import Dimension, dimension, time_group
 from leadline.query.kinds import node_kinds, of_kind
 from leadline.query.measure import JOINED, joined
 from leadline.query.periods import Period, first_of, midnight, move
-from leadline.query.rollups import pieces
+from leadline.query.rollups import mixes, pieces
 from leadline.store.contract import Store
 from leadline.store.plan import (
     Aggregate,
@@ -142,17 +142,34 @@ class Asker:
         """
         Rows of raw samples, hourly usage or both, each document once.
         """
-        cut = pieces(plan, self.until if self._whole_hours() else None)
+        until = self.until if self._whole_hours() else None
+        if until is not None and plan.dataset == "process":
+            listed = [a for a in plan.aggregates if a.function is Function.DISTINCT]
+            if listed and all(mixes(plan, a, until) for a in listed):
+                return self._listed(plan, listed)
+        cut = pieces(plan, until)
         plans = [*cut.raw, *([cut.usage] if cut.usage else [])]
         tables = [self._plain(each) for each in plans]
         if len(tables) == 1:
             return tables[0]
-        functions = {a.name: a.function for a in plan.aggregates}
-        members: dict[Key, list[Parts]] = {}
-        for table in tables:
+        return joined_tables({a.name: a.function for a in plan.aggregates}, tables)
+
+    def _listed(self, plan: Plan, distinct: Sequence[Aggregate]) -> Table:
+        """
+        Distinct values of raw samples and usage together: listed on both, then counted.
+        """
+        rest = tuple(a for a in plan.aggregates if a not in distinct)
+        count = Aggregate("n", Function.COUNT)
+        table = self._rows(replace(plan, aggregates=rest or (count,), best="", limit=None))
+        for aggregate in distinct:
+            by = (*plan.by, Group(aggregate.field))
+            asked = replace(plan, aggregates=(count,), by=by, best="", limit=None)
+            values: dict[Key, set[Scalar | None]] = {}
+            for key in self._rows(asked):
+                values.setdefault(key[:-1], set()).add(key[-1])
             for key, parts in table.items():
-                members.setdefault(key, []).append(parts)
-        return {key: join_parts(functions, several) for key, several in members.items()}
+                parts[aggregate.name] = len(values.get(key, set()) - {None})
+        return table
 
     def _plain(self, plan: Plan) -> Table:
         self.answered[plan.dataset] = None
@@ -193,6 +210,14 @@ class Asker:
         (row,) = self.store.ask(replace(plan, aggregates=edges), self.scope)
         first, last = row["first"], row["last"]
         return first and parse_time(str(first)), last and parse_time(str(last))  # type: ignore[return-value]
+
+
+def joined_tables(functions: Mapping[str, Function], tables: Sequence[Table]) -> Table:
+    members: dict[Key, list[Parts]] = {}
+    for table in tables:
+        for key, parts in table.items():
+            members.setdefault(key, []).append(parts)
+    return {key: join_parts(functions, several) for key, several in members.items()}
 
 
 def any_of(parts: Parts) -> bool:
