@@ -7,6 +7,7 @@ from __future__ import annotations
 from sys import intern
 from typing import Protocol
 
+from leadline.formats.pseudonyms import Pseudonyms
 from leadline.formats.times import from_epoch
 from shipper import jobs, redact
 from shipper.addgrp import GroupJobs
@@ -16,7 +17,6 @@ from shipper.digest import digest
 from shipper.filters import Filter
 from shipper.jobs import Job
 from shipper.seen import Seen
-from shipper.users import Pseudonyms
 
 
 class Family(Protocol):

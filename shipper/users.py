@@ -5,11 +5,8 @@ User names that never keep a sample waiting: a directory server may be slow, dea
 from __future__ import annotations
 
 import threading
-from base64 import b32encode
-from pathlib import Path
 from queue import SimpleQueue
 
-from leadline.errors import SettingsError
 from shipper.system import System
 
 PATIENCE = 0.5  # seconds one tick may wait for the directory, all users together
@@ -81,25 +78,3 @@ class Users:
             keep = KEEP if name is not None else KEEP_UNKNOWN
             self._known[uid] = (name, self._system.uptime() + keep)
             self._asked.pop(uid).set()
-
-
-class Pseudonyms:
-    """
-    Keyed, so that nobody without the key gets names back; the same on all nodes, for years.
-    """
-
-    def __init__(self, key_file: Path) -> None:
-        try:
-            key = key_file.read_bytes().strip()
-        except OSError as error:
-            raise SettingsError(f"{key_file}: cannot be read: {error.strerror}") from None
-        if len(key) < 16:
-            raise SettingsError(f"{key_file}: a pseudonym key has at least 16 characters")
-        self._key = key
-
-    def of(self, name: str) -> str:
-        import hmac  # with hashlib it is OpenSSL, 4 MB, that only a node with a key should pay
-        from hashlib import sha256
-
-        digest = hmac.new(self._key, name.encode("utf-8", "surrogateescape"), sha256).digest()
-        return "u" + b32encode(digest[:10]).decode().lower()

@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Literal, Protocol
 
 from leadline.formats import Document
+from leadline.store.people import People
 from leadline.store.plan import Condition, Plan, Row
 from leadline.store.scope import Scope
 
@@ -148,6 +149,20 @@ class Store(Protocol):
     def expire(self, keep: Mapping[str, datetime], *, dry_run: bool) -> list[Expired]:
         """
         Take away whole periods that end before the moment their family is kept from.
+        """
+        ...
+
+    def forget(
+        self,
+        dataset: str,
+        people: People,
+        *,
+        before: datetime | None = None,
+        dry_run: bool,
+    ) -> int:
+        """
+        Of every document older than BEFORE that names one of PEOPLE make what `People.changed`
+        says; how many. Doing it again, also after dying in it, changes nothing more.
         """
         ...
 

@@ -28,6 +28,7 @@ from leadline.store.contract import (
     Outcome,
     in_batches,
 )
+from leadline.store.people import People
 from leadline.store.plan import Aggregate, Bucket, Condition, Function, Group, Op, Plan, Row
 from leadline.store.scope import Scope
 from leadline.store.values import flat_path, typed_all
@@ -142,6 +143,27 @@ class MemoryStore:
             Expired(f"{dataset}/{month}", dataset, len(keys), 0, _reason(dataset, keep))
             for (dataset, month), keys in sorted(gone.items())
         ]
+
+    def forget(
+        self,
+        dataset: str,
+        people: People,
+        *,
+        before: datetime | None = None,
+        dry_run: bool,
+    ) -> int:
+        table, count = self.tables.get(dataset, {}), 0
+        limit = None if before is None else format_time(before)
+        for key, document in list(table.items()):
+            kept = people.changed(document)
+            if kept is document or (limit is not None and str(document["@timestamp"]) >= limit):
+                continue
+            count += 1
+            if not dry_run:
+                del table[key]
+                if kept is not None:
+                    table[tuple(kept.get(name) for name in DATASETS[dataset].key)] = kept
+        return count
 
     def health(self) -> Health:
         datasets = {}

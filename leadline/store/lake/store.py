@@ -21,6 +21,7 @@ from leadline.formats.validate import check
 from leadline.store.contract import DatasetHealth, Expired, Found, Health, Hit, Mode, Outcome, Ready
 from leadline.store.lake.bulk import Rows, write_bulk
 from leadline.store.lake.folder import file_system, open_folder
+from leadline.store.lake.forget import forget
 from leadline.store.lake.rows import as_document, flat_places, shown
 from leadline.store.lake.schema import empty_rows, fields_of, quote
 from leadline.store.lake.search import compile_search
@@ -28,6 +29,7 @@ from leadline.store.lake.sql import Query, compile_plan
 from leadline.store.lake.table import Table
 from leadline.store.lake.upkeep import merge_all, merge_small, months_before, vacuum
 from leadline.store.lake.write import Counts, padded, write_lines
+from leadline.store.people import People
 from leadline.store.plan import Condition, Plan, Row
 from leadline.store.scope import Scope
 from leadline.store.words import parse
@@ -194,6 +196,16 @@ class LakeStore:
                 rows, size = sum(f.rows for f in files), sum(f.size for f in files)
                 gone.append(Expired(f"{name}/{month}", name, rows, size, reason))
         return sorted(gone, key=lambda expired: expired.name)
+
+    def forget(
+        self,
+        dataset: str,
+        people: People,
+        *,
+        before: datetime | None = None,
+        dry_run: bool,
+    ) -> int:
+        return forget(self._connection(), self.table(dataset), people, before, dry_run=dry_run)
 
     def health(self) -> Health:
         datasets = {}

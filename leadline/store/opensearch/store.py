@@ -19,10 +19,12 @@ from leadline.store.opensearch.aggregations import answer, explain_failure
 from leadline.store.opensearch.bulk import Backoff, Sender
 from leadline.store.opensearch.client import Client
 from leadline.store.opensearch.conditions import query
+from leadline.store.opensearch.forget import forget
 from leadline.store.opensearch.health import health
 from leadline.store.opensearch.indices import Indices
 from leadline.store.opensearch.search import find
 from leadline.store.opensearch.settings import OpenSearchSettings
+from leadline.store.people import People
 from leadline.store.plan import Condition, Plan, Row
 from leadline.store.scope import Scope
 
@@ -144,6 +146,28 @@ class OpenSearchStore:
     def expire(self, keep: Mapping[str, datetime], *, dry_run: bool) -> list[Expired]:
         self.refresh_all_own()
         return lifecycle.expire(self.client, self.prefix, keep, dry_run=dry_run)
+
+    def forget(
+        self,
+        dataset: str,
+        people: People,
+        *,
+        before: datetime | None = None,
+        dry_run: bool,
+    ) -> int:
+        self.refresh(dataset)
+        count = forget(
+            self.client,
+            self.scroll,
+            lambda documents: self.write(documents, "replace"),
+            dataset,
+            people,
+            before,
+            dry_run=dry_run,
+        )
+        if count and not dry_run:
+            self.refresh(dataset)
+        return count
 
     def hand_over(self, ends: Mapping[str, datetime]) -> bool:
         """
