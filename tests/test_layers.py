@@ -13,6 +13,7 @@ BASE = {"leadline.errors", "leadline.formats", "leadline.spool", "leadline.setti
 STORE = BASE | {"leadline.store"}
 QUERY = STORE | {"leadline.query"}
 MIDDLE = QUERY | {"leadline.reports", "leadline.alerts", "leadline.chores", "leadline.render"}
+MIDDLE |= {"leadline.language"}
 
 # Room → the rooms it may import, itself aside.
 MAY_IMPORT: dict[str, set[str]] = {
@@ -24,9 +25,10 @@ MAY_IMPORT: dict[str, set[str]] = {
     "enrich": STORE,
     "leadline.store": BASE - {"leadline.spool"},
     "leadline.query": STORE - {"leadline.spool"},
-    "leadline.render": {"leadline.errors", "leadline.formats"},
+    "leadline.language": set(),
+    "leadline.render": {"leadline.errors", "leadline.formats", "leadline.language"},
     "leadline.simulate": {"leadline.errors", "leadline.formats"},
-    "leadline.reports": QUERY | {"leadline.render"},
+    "leadline.reports": QUERY | {"leadline.render", "leadline.language"},
     "leadline.chores": QUERY | {"leadline.reports", "leadline.alerts"},
     "leadline.alerts": QUERY | {"leadline.reports", "leadline.render"},
     "leadline.web": MIDDLE,

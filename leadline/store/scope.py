@@ -50,9 +50,9 @@ class Scope:
         if not self.totals_only:
             return
         used = [group.field for group in plan.by]
-        used += [condition.field for condition in plan.where]
+        used += [condition.field for condition in plan.where if _names(condition)]
         for aggregate in plan.aggregates:
-            used += [condition.field for condition in aggregate.where]
+            used += [condition.field for condition in aggregate.where if _names(condition)]
             # The least and the greatest of a text is a text: somebody's name.
             if aggregate.function in (Function.MIN, Function.MAX):
                 used.append(aggregate.field)
@@ -66,6 +66,13 @@ EVERYTHING = Scope(everything=True)
 
 def personal(name: str) -> bool:
     return name.startswith(PERSONAL) and name not in HARMLESS and not _measured(name)
+
+
+def _names(condition: Condition) -> bool:
+    """
+    Whether there is somebody at all says of nobody who it is.
+    """
+    return condition.op not in (Op.EXISTS, Op.MISSING)
 
 
 def _measured(name: str) -> bool:

@@ -13,10 +13,12 @@ from werkzeug.middleware.proxy_fix import ProxyFix
 from werkzeug.wrappers import Response as AnyResponse
 
 from leadline.errors import LeadlineError, QuestionError, StoreError
+from leadline.language import _, current, said
 from leadline.web.access import Door
 from leadline.web.problem import problem
 from leadline.web.settings import WebSettings
 from leadline.web.site import Site
+from leadline.web.speaking import add_languages, links
 
 # No script, nothing from elsewhere: what a command line holds can never run.
 POLICY = "; ".join(
@@ -68,10 +70,12 @@ def create_app(site: Site) -> Flask:
         return {
             "version": app.config["VERSION"],
             "zone": str(site.zone),
-            "language": "en",
+            "language": current(),
+            "languages": links(),
             "navigation": NAVIGATION,
         }
 
+    add_languages(app)
     app.before_request(refuse_long)
     app.before_request(Door(site.settings).enter)
     app.after_request(guard)
@@ -106,7 +110,7 @@ def under_prefix(wsgi: Callable[..., object], settings: WebSettings) -> Callable
 def refuse_long() -> Response | None:
     if len(request.query_string) <= LONGEST_QUESTION:
         return None
-    return failed(414, "That question is too long", "Ask with fewer filters.")
+    return failed(414, _("That question is too long"), _("Ask with fewer filters."))
 
 
 def guard(response: Response) -> Response:
@@ -125,26 +129,30 @@ def add_errors(app: Flask) -> None:
 
 
 def bad_question(error: QuestionError) -> Response:
-    return failed(400, "That cannot be asked", str(error))
+    return failed(400, _("That cannot be asked"), said(str(error)))
 
 
 def out_of_order(error: LeadlineError) -> Response:
     if isinstance(error, StoreError):
-        return failed(503, "The store does not answer", str(error), "`leadline status` says more.")
-    return failed(500, "That did not work", str(error))
+        return failed(
+            503, _("The store does not answer"), str(error), _("`leadline status` says more.")
+        )
+    return failed(500, _("That did not work"), said(str(error)))
 
 
 def http_error(error: HTTPException) -> AnyResponse | Response:
     if error.code is None or error.code < 400:
         return error.get_response()
     if error.code == 404:
-        return failed(404, "No such page", f"Nothing lives at {request.path[:200]}.")
+        return failed(
+            404, _("No such page"), _("Nothing lives at {path}.").format(path=request.path[:200])
+        )
     return failed(error.code, error.name, error.description or error.name)
 
 
 def broken(error: Exception) -> Response:
-    told = "An error in leadline itself; its traceback is in the log of `leadline serve`."
-    return failed(500, "Something broke", told)
+    told = _("An error in leadline itself; its traceback is in the log of `leadline serve`.")
+    return failed(500, _("Something broke"), told)
 
 
 def failed(code: int, title: str, message: str, hints: str = "") -> Response:

@@ -6,12 +6,13 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from leadline.language import _
 from leadline.query import Answer
 from leadline.query.question import Question
 from leadline.web.asking import desk
-from leadline.web.words import ago
+from leadline.web.sentences import spoken_period
+from leadline.web.words import ago, moment
 
-START = "leadline sample | leadline enrich"
 DEMO = "leadline up --demo"
 
 
@@ -29,10 +30,12 @@ def newest_sample() -> datetime | None:
 
 def nothing_yet() -> list[str]:
     return [
-        "No sample has come in yet.",
-        "Samples come from `leadline ship` on each node, by way of `leadline enrich`; "
-        "`leadline status` says which of them is silent.",
-        f"To look around first, load a simulated month: `{DEMO}`.",
+        _("No sample has come in yet."),
+        _(
+            "Samples come from `leadline ship` on each node, by way of `leadline enrich`; "
+            "`leadline status` says which of them is silent."
+        ),
+        _("To look around first, load a simulated month: `{command}`.").format(command=DEMO),
     ]
 
 
@@ -41,16 +44,17 @@ def why_empty(asked: Question, answer: Answer) -> list[str]:
     if newest is None:
         return nothing_yet()
     start = answer.period.start
-    told = f"The newest sample is from {_local(newest)}, {ago(newest, desk().site.clock())}."
+    since = _("The newest sample is from {when}, {ago}.").format(
+        when=moment(newest.astimezone(desk().site.zone)), ago=ago(newest, desk().site.clock())
+    )
     if start is not None and newest < start:
         return [
-            f"No samples in {asked.period}.",
-            f"{told} `leadline status` says why nothing came since.",
+            _("No samples: {period}.").format(period=spoken_period(asked.period)),
+            _("{since} `leadline status` says why nothing came since.").format(since=since),
         ]
     if asked.where:
-        return ["Nothing matches these filters in this period.", f"Remove one of them. {told}"]
-    return ["Nothing was measured in this period.", f"Choose another one. {told}"]
-
-
-def _local(moment: datetime) -> str:
-    return f"{moment.astimezone(desk().site.zone):%A %d %B %Y %H:%M}"
+        return [
+            _("Nothing matches these filters in this period."),
+            _("Remove one of them.") + f" {since}",
+        ]
+    return [_("Nothing was measured in this period."), _("Choose another one.") + f" {since}"]

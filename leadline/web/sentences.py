@@ -4,10 +4,12 @@ The answer in words: a title that says the question, a sentence with the number,
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from leadline.formats.times import parse_time
+from leadline.language import _, ngettext, said
 from leadline.query import Answer
 from leadline.query.dimensions import dimension
 from leadline.query.measure import Measure
@@ -15,10 +17,11 @@ from leadline.query.periods import Period
 from leadline.query.question import BUCKETS, Filter
 from leadline.web.asking import desk
 from leadline.web.tables import label
-from leadline.web.words import ago, change, days, number, percent
+from leadline.web.words import ago, change, days, moment, number, percent
 
 LEAST_COVERED = 0.8
 SEVERAL = 3  # clusters named one by one
+_LAST = re.compile(r"last (\d+) (minute|hour|day|week|month|quarter|year)s?")
 
 
 def title(answer: Answer, measures: Sequence[Measure]) -> str:
@@ -26,25 +29,45 @@ def title(answer: Answer, measures: Sequence[Measure]) -> str:
     Core hours used by program on fox, 1–31 October 2026.
     """
     asked = answer.question
-    words = " and ".join(measure.title for measure in measures)
+    words = _(" and ").join(_(measure.title) for measure in measures)
     if len(measures) > 2:
-        words = f"{measures[0].title} and more"
+        words = _("{measure} and more").format(measure=_(measures[0].title))
     words = words[0].upper() + words[1:]
     if asked.by:
-        words += " by " + " and ".join(dimension(name).title.lower() for name in asked.by)
+        names = _(" and ").join(_(dimension(name).title).lower() for name in asked.by)
+        words = _("{measure} by {names}").format(measure=words, names=names)
     if asked.bucket:
-        words += f" per {asked.bucket}"
+        words += f" {per(asked.bucket)}"
     return f"{words}{''.join(_filter(known) for known in asked.where)}, {span(answer.period)}"
 
 
-def _filter(known: Filter) -> str:
-    _, sign, values = str(known).partition("!=" if known.negated else "=")
-    spoken = values.replace("|", " or ").strip('"')
+def per(bucket: str) -> str:
+    return {
+        "hour": _("per hour"),
+        "day": _("per day"),
+        "week": _("per week"),
+        "month": _("per month"),
+        "quarter": _("per quarter"),
+        "year": _("per year"),
+    }[bucket]
+
+
+def spoken_filter(known: Filter) -> str:
+    """
+    A filter as it is told: user alice or bob; not program VASP.
+    """
+    values = str(known).partition("!=" if known.negated else "=")[2]
+    spoken = values.replace("|", _(" or ")).strip('"').replace("(none)", _("(none)"))
     spoken = spoken if len(spoken) <= 80 else spoken[:79] + "…"
-    but = "but not " if sign == "!=" else ""
-    if known.dimension in {"cluster", "host"}:
-        return f" {but}on {spoken}"
-    return f", {but}{dimension(known.dimension).title.lower()} {spoken}"
+    told = f"{_(dimension(known.dimension).title).lower()} {spoken}"
+    return _("not {filter}").format(filter=told) if known.negated else told
+
+
+def _filter(known: Filter) -> str:
+    if known.dimension in {"cluster", "host"} and not known.negated:
+        values = str(known).partition("=")[2].replace("|", _(" or ")).strip('"')
+        return _(" on {places}").format(places=values[:80])
+    return f", {spoken_filter(known)}"
 
 
 def span(period: Period) -> str:
@@ -54,7 +77,48 @@ def span(period: Period) -> str:
     whole = period.days
     if whole is not None and period.text not in BUCKETS:
         return days(whole[0], whole[1] - timedelta(days=1))
-    return "everything kept" if period.text == "all" else period.text
+    return spoken_period(period.text)
+
+
+def spoken_period(text: str) -> str:
+    """
+    A period's written form in the reader's language: last 30 days.
+    """
+    if text in (known := _periods()):
+        return known[text]
+    if (found := _LAST.fullmatch(text)) is not None:
+        count = int(found[1])
+        return _unit_words(found[2], count).format(count=number(count))
+    return text
+
+
+def _unit_words(unit: str, count: int) -> str:
+    return {
+        "minute": ngettext("last minute", "last {count} minutes", count),
+        "hour": ngettext("last hour", "last {count} hours", count),
+        "day": ngettext("last day", "last {count} days", count),
+        "week": ngettext("last 1 week", "last {count} weeks", count),
+        "month": ngettext("last 1 month", "last {count} months", count),
+        "quarter": ngettext("last 1 quarter", "last {count} quarters", count),
+        "year": ngettext("last 1 year", "last {count} years", count),
+    }[unit]
+
+
+def _periods() -> dict[str, str]:
+    return {
+        "all": _("everything kept"),
+        "today": _("today"),
+        "yesterday": _("yesterday"),
+        "this week": _("this week"),
+        "this month": _("this month"),
+        "this quarter": _("this quarter"),
+        "this year": _("this year"),
+        "previous week": _("previous week"),
+        "previous month": _("previous month"),
+        "previous quarter": _("previous quarter"),
+        "previous year": _("previous year"),
+        "now": _("now"),
+    }
 
 
 def short(period: Period, otherwise: str) -> str:
@@ -68,10 +132,11 @@ def told(answer: Answer, measure: Measure, comparison: str) -> str:
     """
     412,930 core hours used, 8 % more than the 30 days before. Ten of 143 make up 87 %.
     """
-    whole = answer.total.get(measure.name)
-    words = f"{number(whole, measure.unit)} {measure.title}"
+    whole = number(answer.total.get(measure.name), measure.unit)
+    words = f"{whole} {_(measure.title)}"
     if measure.unit in {"bytes", "percent"}:
-        words = f"{measure.title[0].upper()}{measure.title[1:]}: {number(whole, measure.unit)}"
+        name = _(measure.title)
+        words = _("{measure}: {amount}").format(measure=name[0].upper() + name[1:], amount=whole)
     if comparison:
         words += f", {comparison}"
     return f"{words}. {_leaders(answer, measure)}".strip()
@@ -86,12 +151,15 @@ def _leaders(answer: Answer, measure: Measure) -> str:
     most, leader = max(sized, key=lambda pair: pair[0])
     name = " ".join(label(answer, key, leader) for key in asked.keys)
     if answer.others is None or len(sized) < 3:
-        return f"Most of them, {percent(most / whole)}: {name}." if len(sized) > 1 else ""
-    shown = sum(amount for amount, _ in sized)
-    kind = dimension(asked.by[0]).title.lower()
-    return (
-        f"The first {len(sized)} by {kind} make up {percent(shown / whole)}; "
-        f"{name} leads with {percent(most / whole)}."
+        words = _("Most of them, {percent}: {name}.")
+        return words.format(percent=percent(most / whole), name=name) if len(sized) > 1 else ""
+    shown = sum(amount for amount, _row in sized)
+    return _("The first {count} by {kind} make up {share}; {name} leads with {percent}.").format(
+        count=len(sized),
+        kind=_(dimension(asked.by[0]).title).lower(),
+        share=percent(shown / whole),
+        name=name,
+        percent=percent(most / whole),
     )
 
 
@@ -100,16 +168,22 @@ def _float(value: object) -> float:
 
 
 def compared(now: Answer, before: Answer, measure: Measure) -> str:
-    if (before.coverage.share or 0.0) < LEAST_COVERED * (now.coverage.share or 1.0):
-        return ""  # it was hardly looked at then: nothing to compare with
-    words = change(now.total.get(measure.name), before.total.get(measure.name))
-    return f"{words} in the span before" if words else ""
+    if not comparable(now, before):
+        return ""
+    return change(now.total.get(measure.name), before.total.get(measure.name))
+
+
+def comparable(now: Answer, before: Answer) -> bool:
+    """
+    Whether it was looked at then as now: else a difference is one of looking.
+    """
+    return (before.coverage.share or 0.0) >= LEAST_COVERED * (now.coverage.share or 1.0)
 
 
 def clusters() -> str:
     names = desk().clusters()
     if len(names) > SEVERAL:
-        return f"{len(names)} clusters"
+        return _("{count} clusters").format(count=len(names))
     return ", ".join(names)
 
 
@@ -122,16 +196,17 @@ def sureness(answer: Answer) -> list[str]:
     if known.share is not None:
         silent = ", ".join(f"{host} {percent(share)}" for host, share in known.silent[:SEVERAL])
         more = len(known.silent) - SEVERAL
-        silent += f" and {more} more" if more > 0 else ""
-        least = f" (least: {silent})" if silent else ""
-        notes.append(f"{100 * known.share:.1f} % of node hours have samples{least}.")
+        if more > 0:
+            silent = _("{names} and {count} more").format(names=silent, count=more)
+        least = _(" (least: {names})").format(names=silent) if silent else ""
+        share = number(100 * known.share, "percent")
+        notes.append(_("{share} % of node hours have samples").format(share=share) + f"{least}.")
     if known.newest is not None:
-        notes.append(f"Newest sample {when(parse_time(known.newest))}.")
+        notes.append(_("Newest sample {when}.").format(when=when(parse_time(known.newest))))
     if answer.provisional:
-        notes.append("The last hour is provisional.")
-    return [*notes, *(f"{note[0].upper()}{note[1:]}." for note in answer.notes)]
+        notes.append(_("The last hour is provisional."))
+    return [*notes, *(said(f"{note[0].upper()}{note[1:]}.") for note in answer.notes)]
 
 
-def when(moment: datetime) -> str:
-    local = moment.astimezone(desk().site.zone)
-    return f"{ago(moment, desk().site.clock())}, {local:%A} {local.day} {local:%B %H:%M}"
+def when(then: datetime) -> str:
+    return f"{ago(then, desk().site.clock())}, {moment(then.astimezone(desk().site.zone))}"

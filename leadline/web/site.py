@@ -4,7 +4,7 @@ What the pages speak about and how they reach it: made once, of the settings, an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
@@ -35,6 +35,7 @@ class Site:
     allocations: AllocationSettings = field(default_factory=AllocationSettings)
     advice: AdviceSettings = field(default_factory=AdviceSettings)
     findings: FindingSettings = field(default_factory=FindingSettings)
+    rejected: Callable[[], Sequence[tuple[str, int]]] | None = None  # reasons and how often
 
 
 # What a site takes from the settings file, beside what opens its store.

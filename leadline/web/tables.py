@@ -5,16 +5,17 @@ Answers as tables: rows with linked names, a bar for the measure asked for, othe
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from leadline.language import _
 from leadline.query import Answer
 from leadline.query.dimensions import DIMENSIONS, dimension
 from leadline.query.measure import Measure
-from leadline.query.question import BUCKETS, Value
+from leadline.query.question import BUCKETS, Question, Value
 from leadline.render.charts.colours import OTHERS_CLASS, assign
 from leadline.reports.picture import CLOCK
 from leadline.store.plan import Scalar
-from leadline.web.words import NOT_MEASURED, number, share
+from leadline.web.words import NOT_MEASURED, gain, number, share
 
 LONGEST_NAME = 160
 Link = Callable[[str, Value], str]
@@ -34,6 +35,7 @@ class Line:
     length: float  # of the bar, percent
     colour: str
     kind: str = ""
+    change: str = ""  # against the period before
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,26 +46,62 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
+class Before:
+    """
+    What rows were in the period before, by their keys.
+    """
+
+    title: str
+    amounts: Mapping[tuple[Scalar | None, ...], Scalar | None]
+    total: Scalar | None
+
+    def change(self, asked: Question, row: Mapping[str, Scalar | None]) -> str:
+        key = tuple(row[name] for name in asked.keys)
+        return gain(row.get(asked.measures[0]), self.amounts.get(key))
+
+
+@dataclass(frozen=True, slots=True)
 class Table:
     heads: tuple[str, ...]
     measures: tuple[Column, ...]
     rows: tuple[Line, ...]
     total: tuple[str, ...] = ()
     shares: bool = False
-    caption: str = ""
+    whole: str = ""  # 100.0 %, as the reader writes it
     more: str = field(default="", compare=False)
+    against: str = ""  # what rows are compared with
+    change: str = ""  # of the total
 
 
 def head(name: str) -> str:
-    return name if name in BUCKETS else dimension(name).title
+    return bucket_name(name) if name in BUCKETS else _(dimension(name).title)
+
+
+def bucket_name(name: str) -> str:
+    return {
+        "hour": _("hour"),
+        "day": _("day"),
+        "week": _("week"),
+        "month": _("month"),
+        "quarter": _("quarter"),
+        "year": _("year"),
+    }[name]
 
 
 def label(answer: Answer, name: str, row: Mapping[str, Scalar | None]) -> str:
     """
-    A row's name as people read it; very long ones are cut.
+    A row's name as people read it; very long ones are cut. Words of ours (no value, a weekday, a
+    class) are in the reader's language, names of theirs are left alone.
     """
     text = answer.label(name, row[name])
+    if name not in BUCKETS and (row[name] is None or _ours(name)):
+        return _(text)
     return text if len(text) <= LONGEST_NAME else text[: LONGEST_NAME - 1] + "…"
+
+
+def _ours(name: str) -> bool:
+    known = dimension(name)
+    return bool(known.edges) or known.name in {"weekday", "class", "stray"}
 
 
 def column(measure: Measure) -> str:
@@ -72,7 +110,7 @@ def column(measure: Measure) -> str:
     """
     units = {"percent": "%", "seconds": "s", "kWh": "kWh"}
     unit = units.get(measure.unit, "")
-    return f"{measure.title}, {unit}" if unit else measure.title
+    return f"{_(measure.title)}, {unit}" if unit else _(measure.title)
 
 
 def build(
@@ -81,11 +119,12 @@ def build(
     link: Link,
     *,
     order: Callable[[str], str] | None = None,
-    caption: str = "",
     more: str = "",
+    before: Before | None = None,
 ) -> Table:
     """
-    The table of an ANSWER; LINK gives the address of a name, ORDER that of the same by a measure.
+    The table of an ANSWER; LINK gives the address of a name, ORDER that of the same by a measure,
+    BEFORE what the rows were in the period before.
     """
     asked = answer.question
     first = measures[0]
@@ -99,19 +138,22 @@ def build(
         key = label(answer, asked.by[0], row) if asked.by else ""
         plain = not key or asked.by[0] in CLOCK  # an hour is no thing that has a colour
         colour = "ca" if plain else f"c{places[key]}"
-        rows.append(_line(answer, row, measures, link, longest, whole, colour))
+        line = _line(answer, row, measures, link, longest, whole, colour)
+        rows.append(line if before is None else replace(line, change=before.change(asked, row)))
     if answer.others is not None:
         rows.append(_others(answer, measures, longest, whole))
     return Table(
         heads=tuple(head(name) for name in asked.keys),
         measures=tuple(
-            Column(column(m), m.sentence, order(m.name) if order else "") for m in measures
+            Column(column(m), _(m.sentence), order(m.name) if order else "") for m in measures
         ),
         rows=tuple(rows),
         total=tuple(number(answer.total.get(m.name), m.unit) for m in measures),
         shares=bool(shares),
-        caption=caption,
+        whole=share(1.0, 1.0),
         more=more,
+        against=before.title if before else "",
+        change=gain(whole, before.total) if before else "",
     )
 
 
@@ -158,8 +200,8 @@ def _others(
 ) -> Line:
     asked = answer.question
     value = answer.others.get(measures[0].name) if answer.others else None
-    count = f" ({answer.others_count:,})" if answer.others_count else ""
-    text = f"others{count}"
+    count = f" ({number(answer.others_count)})" if answer.others_count else ""
+    text = _("others") + count
     blank = tuple(Cell("") for _ in asked.keys[1:])
     return Line(
         names=(Cell(text), *blank),
@@ -175,4 +217,4 @@ def _others(
 
 
 def known_dimensions() -> list[tuple[str, str]]:
-    return [(d.name, d.title.lower()) for d in DIMENSIONS]
+    return [(d.name, _(d.title).lower()) for d in DIMENSIONS]

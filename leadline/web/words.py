@@ -1,15 +1,20 @@
 """
-How figures are written for people: thousands apart, units in the head, nothing measured as a dash.
+How figures and days are written for people: thousands apart, units in the head, nothing measured as
+a dash, all of it in the reader's language.
 """
 
 from __future__ import annotations
 
 from datetime import date, datetime
 
+from babel.dates import format_date, format_datetime
+
+from leadline.language import _, current, ngettext
+from leadline.language.figures import figure
+
 NOT_MEASURED = "–"
 MOST_CHANGE = 20  # beyond it there was next to nothing before, and a percentage says little
-YEAR = "January February March April May June July August September October November December"
-MONTHS = YEAR.split()
+LOCALES = {"en": "en_GB"}  # whose days are written day, month, year
 
 Figure = float | int | str | None
 
@@ -24,6 +29,10 @@ def number(value: Figure, unit: str = "") -> str:
         return value
     if unit == "bytes":
         return size(value)
+    return figure(_english(value, unit), current())
+
+
+def _english(value: float, unit: str) -> str:
     if unit in {"percent", "%"}:
         return f"{value:,.1f}"
     if unit in {"count", ""} and value == int(value):
@@ -40,39 +49,57 @@ def size(value: float) -> str:
     for unit, scale in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
         if abs(value) >= scale or unit == "KiB":
             scaled = value / scale
-            return f"{scaled:,.1f} {unit}" if scaled < 99.95 else f"{scaled:,.0f} {unit}"
-    return f"{value:,.0f} B"
+            text = f"{scaled:,.1f} {unit}" if scaled < 99.95 else f"{scaled:,.0f} {unit}"
+            return figure(text, current())
+    return figure(f"{value:,.0f} B", current())
 
 
 def share(part: Figure, whole: Figure) -> str:
     if not isinstance(part, int | float) or not isinstance(whole, int | float) or not whole:
         return NOT_MEASURED
-    return f"{100 * part / whole:.1f} %"
+    return figure(f"{100 * part / whole:.1f} %", current())
 
 
 def percent(ratio: float) -> str:
     """
     A share in running text: 87 %.
     """
-    return f"{100 * ratio:,.0f} %"
+    return figure(f"{100 * ratio:,.0f} %", current())
 
 
 def change(now: Figure, before: Figure) -> str:
     """
-    How much more or less than before, in words.
+    How much more or less than before, as a sentence goes on.
     """
     if not isinstance(now, int | float) or not isinstance(before, int | float) or not before:
         return ""
     ratio = now / before - 1
     if abs(ratio) < 0.005:
-        return "as much as"
+        return _("as much as in the span before")
     if ratio > MOST_CHANGE:
         return ""
-    return f"{percent(abs(ratio))} {'more' if ratio > 0 else 'less'} than"
+    if ratio > 0:
+        return _("{percent} more than in the span before").format(percent=percent(ratio))
+    return _("{percent} less than in the span before").format(percent=percent(-ratio))
+
+
+def gain(now: Figure, before: Figure) -> str:
+    """
+    The same for a cell: +4 %, −12 %, new.
+    """
+    if not isinstance(now, int | float):
+        return NOT_MEASURED
+    if not isinstance(before, int | float) or not before:
+        return _("new") if now else NOT_MEASURED
+    ratio = now / before - 1
+    if ratio > MOST_CHANGE:
+        return f"× {number(now / before)}"
+    sign = "+" if ratio > 0.0005 else "−" if ratio < -0.0005 else ""
+    return f"{sign}{figure(f'{100 * abs(ratio):,.0f} %', current())}"
 
 
 def day(value: date) -> str:
-    return f"{value.day} {MONTHS[value.month - 1]} {value.year}"
+    return str(format_date(value, "d MMMM y", locale=_locale()))
 
 
 def days(first: date, last: date) -> str:
@@ -83,14 +110,38 @@ def days(first: date, last: date) -> str:
         return day(first)
     if (first.year, first.month) == (last.year, last.month):
         return f"{first.day}–{day(last)}"
-    if first.year == last.year:
-        return f"{first.day} {MONTHS[first.month - 1]} – {day(last)}"
-    return f"{day(first)} – {day(last)}"
+    start = (
+        format_date(first, "d MMMM", locale=_locale()) if first.year == last.year else day(first)
+    )
+    return f"{start} – {day(last)}"
 
 
-def ago(moment: datetime, now: datetime) -> str:
-    seconds = max(0, int((now - moment).total_seconds()))
-    for unit, length in (("day", 86400), ("hour", 3600), ("minute", 60)):
-        if seconds >= 2 * length:
-            return f"{seconds // length} {unit}s ago"
-    return f"{seconds} seconds ago" if seconds < 60 else "a minute ago"
+def moment(value: datetime) -> str:
+    """
+    A moment in running text: Tuesday 3 November 14:02.
+    """
+    return str(format_datetime(value, "EEEE d MMMM HH:mm", locale=_locale()))
+
+
+def stamp(value: datetime) -> str:
+    """
+    A moment in a table: 3 Nov 2026 14:02.
+    """
+    return str(format_datetime(value, "d MMM y HH:mm", locale=_locale()))
+
+
+def _locale() -> str:
+    return LOCALES.get(current(), current())
+
+
+def ago(then: datetime, now: datetime) -> str:
+    seconds = max(0, int((now - then).total_seconds()))
+    if seconds >= 2 * 86400:
+        return _("{count} days ago").format(count=number(seconds // 86400))
+    if seconds >= 2 * 3600:
+        return _("{count} hours ago").format(count=seconds // 3600)
+    if seconds >= 120:
+        return _("{count} minutes ago").format(count=seconds // 60)
+    if seconds >= 60:
+        return _("a minute ago")
+    return ngettext("{count} second ago", "{count} seconds ago", seconds).format(count=seconds)

@@ -185,7 +185,7 @@ def test_silent_cluster_says_since_when(store: MemoryStore) -> None:
     page = text_of(client, "/")
     assert "No samples for the last 3 days" in page
     assert "leadline status" in page
-    assert "No samples in last 24 hours" in text_of(client, usage(period="last 24 hours"))
+    assert "No samples: last 24 hours." in text_of(client, usage(period="last 24 hours"))
 
 
 def test_filters_that_match_nothing_say_so(client: FlaskClient) -> None:
@@ -248,10 +248,10 @@ def test_search_finds_command_lines(client: FlaskClient) -> None:
     Words find command lines, ranked, with a link to who runs that program.
     """
     page = text_of(client, "/search?words=mdrun&period=last+7+days")
-    assert "1 distinct command lines match" in page
+    assert "1 distinct command line matches" in page
     assert "gmx mdrun -deffnm" in page
     assert "program%3DGROMACS" in page
-    assert "No command line of last 7 days holds these words" in text_of(
+    assert "No command line holds these words: last 7 days." in text_of(
         client, "/search?words=nothing&period=last+7+days"
     )
 
@@ -309,7 +309,7 @@ def test_jobs_of_a_day_lead_to_each(client: FlaskClient) -> None:
     assert 'href="/jobs/fox/100"' in page
     failed = text_of(client, "/jobs?where=state%3DFAILED")
     assert "8 runs" in failed
-    assert "No job ended in last 24 hours that matches" in text_of(client, "/jobs?where=user%3Dx")
+    assert "No job ended: last 24 hours. Remove a filter" in text_of(client, "/jobs?where=user%3Dx")
 
 
 def test_job_page_tells_asked_and_used(client: FlaskClient) -> None:

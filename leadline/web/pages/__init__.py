@@ -4,17 +4,35 @@ from __future__ import annotations
 
 from flask import Flask
 
-from leadline.web.pages import data, healthz, job, jobs, metrics, nodes, overview, search, usage
+from leadline.language import later
+from leadline.web.pages import (
+    allocations,
+    compare,
+    data,
+    findings,
+    healthz,
+    job,
+    jobs,
+    metrics,
+    node,
+    nodes,
+    overview,
+    search,
+    usage,
+)
 
 NAVIGATION = (
-    ("overview", "Overview"),
-    ("usage", "Usage"),
-    ("jobs", "Jobs"),
-    ("programs", "Programs"),
-    ("users", "Users"),
-    ("nodes", "Nodes"),
-    ("search", "Search"),
-    ("data", "Data"),
+    ("overview", later("Overview")),
+    ("usage", later("Usage")),
+    ("jobs", later("Jobs")),
+    ("users", later("Users")),
+    ("projects", later("Projects")),
+    ("programs", later("Programs")),
+    ("nodes", later("Nodes")),
+    ("findings", later("Findings")),
+    ("allocations", later("Allocations")),
+    ("search", later("Search")),
+    ("data", later("Data")),
 )
 
 
@@ -27,7 +45,12 @@ def add_pages(app: Flask) -> None:
     app.add_url_rule("/jobs/<path:job>", "job", job.show)
     app.add_url_rule("/programs", "programs", usage.programs)
     app.add_url_rule("/users", "users", usage.users)
+    app.add_url_rule("/projects", "projects", usage.projects)
     app.add_url_rule("/nodes", "nodes", nodes.show)
+    app.add_url_rule("/nodes/<cluster>/<host>", "node", node.show)
+    app.add_url_rule("/compare", "compare", compare.show)
+    app.add_url_rule("/findings", "findings", findings.show)
+    app.add_url_rule("/allocations", "allocations", allocations.show)
     app.add_url_rule("/search", "search", search.show)
     app.add_url_rule("/data", "data", data.show)
     app.add_url_rule("/metrics", "metrics", metrics.show)

@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from flask import render_template, request
+from flask import render_template, request, url_for
 
 from leadline.formats.times import parse_time
+from leadline.language import _, said
 from leadline.render import duration
 from leadline.render.charts import draw_svg
 from leadline.render.charts.profile import Track, tracks
@@ -18,7 +19,9 @@ from leadline.reports.advice import Advice, advise
 from leadline.reports.job import JobView, Resource, job_view
 from leadline.reports.job_text import shrunk
 from leadline.reports.picture import clock_time
+from leadline.reports.scale import scale
 from leadline.web.asking import desk
+from leadline.web.pages.around import Neighbour, Process, neighbours, processes
 from leadline.web.sentences import clusters, when
 from leadline.web.words import number, percent, size
 
@@ -49,8 +52,24 @@ class Counsel:
 
 
 @dataclass(frozen=True, slots=True)
+class Scaling:
+    """
+    Whether more machine would help, in words.
+    """
+
+    sentence: str
+    sure: str
+    evidence: Sequence[str]
+    would_help: Sequence[str]
+    speedup: str
+    sizes: Sequence[tuple[str, str, str, str]]
+    missing: str
+
+
+@dataclass(frozen=True, slots=True)
 class Page:
     title: str
+    job: str
     clusters: str
     sentence: str
     lines: Sequence[Line]
@@ -58,52 +77,127 @@ class Page:
     advised: bool
     chart: str
     programs: Sequence[tuple[str, str, str]]
-    nodes: Sequence[tuple[str, str, str]]
+    nodes: Sequence[tuple[str, str, str, str]]
+    processes: Sequence[Process]
+    neighbours: Sequence[Neighbour]
+    others: str
+    scale: Scaling | None
     facts: Sequence[tuple[str, str]]
     notes: Sequence[str]
 
 
 def show(job: str) -> str:
-    run = request.args.get("run") or None
-    store, seen, now = desk().open(), desk().scope, desk().now
-    view = desk().once(
-        ("job", job, run, seen),
-        lambda: job_view(store, seen, job, now, run=run),
-    )
-    advice = advise(view)
+    view = view_of(job, request.args.get("run") or None)
+    advice = advise(view, desk().site.advice)
+    around = neighbours(view)
     page = Page(
-        title=f"Job {view.job}",
+        title=_("Job {job}").format(job=view.job),
+        job=view.job,
         clusters=clusters(),
-        sentence=_sentence(view),
-        lines=_lines(view, {known.about for known in advice}),
+        sentence=sentence(view),
+        lines=lines_of(view, {known.about for known in advice}),
         advice=[_counsel(known) for known in advice],
         advised=view.wall is not None,
-        chart=_chart(view),
+        chart=chart_of(view),
         programs=_programs(view),
         nodes=_nodes(view),
+        processes=processes(view),
+        neighbours=around.named,
+        others=around.told,
+        scale=scaling(view),
         facts=_facts(view),
         notes=_notes(view),
     )
     return render_template("job.html", page=page)
 
 
+def scaling(view: JobView) -> Scaling | None:
+    """
+    What limits it, how sure that is, what would help; None where nothing can be said.
+    """
+    store, seen, limits = desk().open(), desk().scope, desk().site.advice
+    known = desk().once(
+        ("scale", view.job, view.run, view.wall, seen), lambda: scale(store, seen, view, limits)
+    )
+    if known.sure is None:
+        return None
+    return Scaling(
+        sentence=said(known.sentence),
+        sure={
+            "sure": _("this is sure"),
+            "likely": _("this is likely"),
+            "a guess": _("this is a guess"),
+        }[known.sure],
+        evidence=[said(one) for one in known.evidence],
+        would_help=[said(one) for one in known.would_help],
+        speedup=number(known.speedup, "hours") if known.speedup else "",
+        sizes=[
+            (
+                number(one.cores),
+                number(one.runs),
+                "–" if one.wall is None else duration(one.wall),
+                "–" if one.efficiency is None else percent(one.efficiency),
+            )
+            for one in known.sizes
+        ],
+        missing=", ".join(said(one) for one in known.missing),
+    )
+
+
+def view_of(job: str, run: str | None = None) -> JobView:
+    store, seen, now = desk().open(), desk().scope, desk().now
+    return desk().once(
+        ("job", job, run, seen),
+        lambda: job_view(store, seen, job, now, run=run),
+    )
+
+
 def _counsel(known: Advice) -> Counsel:
-    words = f"{known.remedy[:1].upper()}{known.remedy[1:]}.".split() if known.remedy else []
-    return Counsel(known.text, [(word, word.startswith("--")) for word in words])
+    remedy = said(known.remedy)
+    words = f"{remedy[:1].upper()}{remedy[1:]}.".split() if remedy else []
+    return Counsel(said(known.text), [(word, word.startswith("--")) for word in words])
 
 
-def _sentence(view: JobView) -> str:
-    name = str(view.record.get("job.name") or "")
-    state = (view.state or "state unknown").lower().replace("_", " ")
-    took = f" after {duration(view.wall)}" if view.wall is not None and not view.running else ""
-    if view.running and view.wall is not None:
-        took = f" for {duration(view.wall)}"
-    asked = f" of {duration(view.time.asked)} asked" if view.time.asked else ""
-    who = view.user or "an unknown user"
-    return f"{name or 'A job'} of {who}: {state}{took}{asked}."
+def sentence(view: JobView) -> str:
+    words = _("{name} of {user}: {state}.")
+    if view.wall is not None and view.time.asked:
+        words = _("{name} of {user}: {state} after {wall} of {asked} asked.")
+        if view.running:
+            words = _("{name} of {user}: {state} for {wall} of {asked} asked.")
+    elif view.wall is not None:
+        words = _("{name} of {user}: {state} after {wall}.")
+        if view.running:
+            words = _("{name} of {user}: {state} for {wall}.")
+    return words.format(
+        name=str(view.record.get("job.name") or "") or _("A job"),
+        user=view.user or _("an unknown user"),
+        state=state_words(view.state),
+        wall=duration(view.wall) if view.wall is not None else "",
+        asked=duration(view.time.asked) if view.time.asked else "",
+    )
 
 
-def _lines(view: JobView, noted: set[str]) -> list[Line]:
+def state_words(state: str | None) -> str:
+    """
+    The scheduler's states as people say them; one we do not know is shown as it is.
+    """
+    known = {
+        "RUNNING": _("running"),
+        "PENDING": _("pending"),
+        "COMPLETED": _("completed"),
+        "FAILED": _("failed"),
+        "CANCELLED": _("cancelled"),
+        "TIMEOUT": _("timed out"),
+        "OUT_OF_MEMORY": _("out of memory"),
+        "NODE_FAIL": _("its node failed"),
+        "PREEMPTED": _("preempted"),
+    }
+    if state is None:
+        return _("state unknown")
+    return known.get(state, state.lower().replace("_", " "))
+
+
+def lines_of(view: JobView, noted: set[str]) -> list[Line]:
     def cores(value: float | None) -> str:
         return number(value, "hours")
 
@@ -114,10 +208,10 @@ def _lines(view: JobView, noted: set[str]) -> list[Line]:
         return "–" if value is None else duration(value)
 
     wanted = (
-        ("CPU cores", view.cpu, "cpu", cores),
-        ("Memory", view.memory, "memory", memory),
-        ("GPUs", view.gpu, "gpu", cores),
-        ("Time", view.time, "time", time),
+        (_("CPU cores"), view.cpu, "cpu", cores),
+        (_("Memory"), view.memory, "memory", memory),
+        (_("GPUs"), view.gpu, "gpu", cores),
+        (_("Time"), view.time, "time", time),
     )
     return [
         Line(
@@ -137,33 +231,34 @@ def _lines(view: JobView, noted: set[str]) -> list[Line]:
 def _share(known: Resource) -> str:
     if known.share is not None:
         return percent(known.share)
-    return "–" if known.asked is None else "not measured"
+    return "–" if known.asked is None else _("not measured")
 
 
-def _chart(view: JobView) -> str:
+def chart_of(view: JobView) -> str:
     seen = view.profile
     if seen.start is None or len(seen.memory) < 3:
         return ""
     memory = tuple(None if value is None else value / GIB for value in seen.memory)
     wanted = [
-        Track("cores busy", shrunk(seen.cores, POINTS), view.cpu.asked),
-        Track("memory, GiB", shrunk(memory, POINTS), (view.memory.asked or 0) / GIB or None),
+        Track(_("cores busy"), shrunk(seen.cores, POINTS), view.cpu.asked),
+        Track(_("memory, GiB"), shrunk(memory, POINTS), (view.memory.asked or 0) / GIB or None),
     ]
     for card in view.cards[:CARDS_DRAWN]:
         host = f"{card.host} " if len(view.nodes) > 1 else ""
-        wanted.append(
-            Track(f"{host}{card.name} busy", shrunk(card.series, POINTS), 1.0, "the whole card")
-        )
+        words = _("{card} busy").format(card=f"{host}{card.name}")
+        wanted.append(Track(words, shrunk(card.series, POINTS), 1.0, _("the whole card")))
     span = timedelta(seconds=seen.interval * len(seen.memory))
     step = span / max(len(wanted[0].values), 1)
     shown = parse_time(clock_time(seen.start, desk().site.zone))
-    return draw_svg(tracks(wanted, shown, step), f"What {view.job} used over time")
+    return draw_svg(
+        tracks(wanted, shown, step), _("What {job} used over time").format(job=view.job)
+    )
 
 
 def _programs(view: JobView) -> list[tuple[str, str, str]]:
     return [
         (
-            known.name or "unmatched",
+            known.name or _("unmatched"),
             number(known.core_hours, "hours"),
             "–" if known.share is None else percent(known.share),
         )
@@ -171,10 +266,12 @@ def _programs(view: JobView) -> list[tuple[str, str, str]]:
     ]
 
 
-def _nodes(view: JobView) -> list[tuple[str, str, str]]:
+def _nodes(view: JobView) -> list[tuple[str, str, str, str]]:
+    cluster = view.job.partition("/")[0]
     return [
         (
             known.host,
+            url_for("node", cluster=cluster, host=known.host),
             number(known.cores, "hours"),
             "–" if known.peak_memory is None else size(known.peak_memory),
         )
@@ -185,14 +282,14 @@ def _nodes(view: JobView) -> list[tuple[str, str, str]]:
 def _facts(view: JobView) -> list[tuple[str, str]]:
     record = view.record
     found: list[tuple[str, str | None]] = [
-        ("Project", _text(record.get("project"))),
-        ("Partition", _text(record.get("partition"))),
-        ("Submitted", _local(_moment(record.get("job.submit")))),
-        ("Started", _local(view.start)),
-        ("Ended", _local(view.end)),
-        ("Exit code", _text(record.get("job.exit_code"))),
-        ("Reason", _text(record.get("job.reason"))),
-        ("Run", view.run),
+        (_("Project"), _text(record.get("project"))),
+        (_("Partition"), _text(record.get("partition"))),
+        (_("Submitted"), _local(_moment(record.get("job.submit")))),
+        (_("Started"), _local(view.start)),
+        (_("Ended"), _local(view.end)),
+        (_("Exit code"), _text(record.get("job.exit_code"))),
+        (_("Reason"), _text(record.get("job.reason"))),
+        (_("Run"), view.run),
     ]
     return [(name, value) for name, value in found if value]
 
@@ -212,7 +309,12 @@ def _local(moment: datetime | None) -> str | None:
 def _notes(view: JobView) -> list[str]:
     seen = view.profile
     if not seen.samples:
-        return ["No samples: figures are what the scheduler accounted."]
-    gaps = f"{seen.missing:,} missing" if seen.missing else "none missing"
-    told = "" if view.record else " Not accounted (yet): nothing is known of what was asked."
-    return [f"{seen.samples:,} samples, every {seen.interval:.0f} s, {gaps}.{told}"]
+        return [_("No samples: figures are what the scheduler accounted.")]
+    words = _("{count} samples, every {seconds} s, {missing} missing.").format(
+        count=number(seen.samples),
+        seconds=number(round(seen.interval)),
+        missing=number(seen.missing),
+    )
+    if view.record:
+        return [words]
+    return [words, _("Not accounted (yet): nothing is known of what was asked.")]

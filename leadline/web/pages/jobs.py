@@ -10,17 +10,20 @@ from urllib.parse import urlencode
 
 from flask import render_template, request, url_for
 
+from leadline.formats.times import parse_time
+from leadline.language import _, ngettext
 from leadline.query import Question, parse_filters
 from leadline.render import duration
 from leadline.render.table import Value
 from leadline.reports.jobs import job_rows
 from leadline.web.asking import desk
 from leadline.web.empty import newest_sample, nothing_yet
-from leadline.web.sentences import clusters
-from leadline.web.words import number
+from leadline.web.sentences import clusters, spoken_period
+from leadline.web.words import number, percent, stamp
 
 LIMIT = 100
 NOW = "now"
+OFFERED = (NOW, "today", "yesterday", "last 24 hours", "last 7 days", "last 30 days")
 LOW = 65.0  # percent of the cores: below it a run is worth a look
 
 
@@ -51,6 +54,7 @@ class Page:
     where: str
     period: str
     shortest: str
+    periods: Sequence[tuple[str, str]]
     sentence: str = ""
     lines: Sequence[Line] = ()
     empty: Sequence[str] = ()
@@ -62,15 +66,18 @@ def show() -> str:
     shortest = request.args.get("shortest", "0").strip()
     seconds = 60 * int(shortest) if shortest.isdigit() and len(shortest) < 6 else 0
     rows = job_list(where, period, seconds)
-    title = "Jobs that run now" if period == NOW else f"Jobs ended, {period}"
+    title = _("Jobs that run now")
+    if period != NOW:
+        title = _("Jobs ended, {period}").format(period=spoken_period(period))
     page = Page(
-        title=f"{title}{f', where {where}' if where else ''}",
+        title=title + (_(", where {filter}").format(filter=where) if where else ""),
         clusters=clusters(),
         where=where,
         period=period,
         shortest=str(seconds // 60),
+        periods=[(text, spoken_period(text)) for text in OFFERED],
         sentence=_sentence(len(rows)),
-        lines=[_line(row, period) for row in rows],
+        lines=[line_of(row, period) for row in rows],
         empty=() if rows else _why(period, where),
     )
     return render_template("jobs.html", page=page)
@@ -89,22 +96,30 @@ def job_list(where: str, period: str, shortest: float) -> list[dict[str, Value]]
 
 def _sentence(count: int) -> str:
     if count == LIMIT:
-        return f"The newest {LIMIT} are shown; a filter or a shorter period shows the others."
-    return f"{count} {'run' if count == 1 else 'runs'}, the newest first."
+        words = _("The newest {count} are shown; a filter or a shorter period shows the others.")
+        return words.format(count=LIMIT)
+    words = ngettext("{count} run, the newest first.", "{count} runs, the newest first.", count)
+    return words.format(count=count)
 
 
 def _why(period: str, where: str) -> list[str]:
     if newest_sample() is None:
         return nothing_yet()
-    what = "No job runs" if period == NOW else f"No job ended in {period}"
+    what = _("No job runs.")
+    if period != NOW:
+        what = _("No job ended: {period}.").format(period=spoken_period(period))
+    if where:
+        what += " " + _("Remove a filter to see more.")
     return [
-        f"{what}{' that matches these filters' if where else ''}.",
-        "Jobs come from `leadline backfill sacct` or from the scheduler's own node; "
-        "hours that were sampled are on the usage page all the same.",
+        what,
+        _(
+            "Jobs come from `leadline backfill sacct` or from the scheduler's own node; "
+            "hours that were sampled are on the usage page all the same."
+        ),
     ]
 
 
-def _line(row: Mapping[str, Value], period: str) -> Line:
+def line_of(row: Mapping[str, Value], period: str) -> Line:
     job, user, state = (_text(row, name) for name in ("job", "user", "state"))
     cpu = row.get("cpu")
     share = float(cpu) if isinstance(cpu, int | float) else None
@@ -122,7 +137,7 @@ def _line(row: Mapping[str, Value], period: str) -> Line:
         wait=_duration(row.get("wait")),
         wall=_duration(row.get("run_time")),
         hours=number(row.get("core_hours"), "hours"),
-        cpu="–" if share is None else f"{share:.0f} %",
+        cpu="–" if share is None else percent(share / 100),
         cpu_length=min(100.0, share or 0.0),
         cpu_low=share is not None and share < LOW,
         end=_moment(_text(row, "end")),
@@ -139,6 +154,4 @@ def _duration(value: Value) -> str:
 
 
 def _moment(text: str) -> str:
-    from leadline.formats.times import parse_time
-
-    return f"{parse_time(text).astimezone(desk().site.zone):%Y-%m-%d %H:%M}" if text else ""
+    return stamp(parse_time(text).astimezone(desk().site.zone)) if text else ""

@@ -1,31 +1,48 @@
 """
-The nodes page: how busy each is now, and which have gone silent.
+The nodes page: how busy each is now and was in the last day, their cards, and which went silent.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
-from flask import render_template
+from flask import render_template, url_for
 
 from leadline.formats.times import parse_time
-from leadline.query import Filter, Question
-from leadline.store.plan import Aggregate, Function, Group, Plan, Row
+from leadline.language import _, ngettext
+from leadline.query import Question
+from leadline.reports.nodes import Fleet, card_rows, node_rows
+from leadline.store.plan import Aggregate, Function, Row
 from leadline.web.asking import desk
 from leadline.web.empty import newest_sample, nothing_yet
 from leadline.web.links import address
+from leadline.web.pages.fleet import (
+    HOUR,
+    RATE,
+    WHOLE,
+    Cards,
+    Host,
+    amount,
+    asked,
+    cards,
+    host_of,
+    last_day,
+    natural,
+    ratio,
+    told,
+)
 from leadline.web.sentences import clusters, when
-from leadline.web.words import number, size
+from leadline.web.strips import heat
+from leadline.web.words import number, percent, size
 
-HOUR = timedelta(hours=1)
 REMEMBERED = timedelta(days=31)  # a node silent for longer is gone
+MOST = 400  # nodes in the table; the usage page has them all
 
 NOW = (
-    Aggregate("busy", Function.SUM, "core_seconds"),
-    Aggregate("span", Function.SUM, "interval.seconds"),
-    Aggregate("cores", Function.MAX, "node.cores"),
+    *RATE,
     Aggregate("used", Function.MAX, "memory.used.bytes"),
     Aggregate("memory", Function.MAX, "memory.total.bytes"),
     Aggregate("users", Function.MAX, "users.count"),
@@ -45,6 +62,22 @@ class Line:
     cards: str
     users: str
     seen: str
+    state: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    cluster: str
+    name: str
+    count: str
+    busy: str
+    length: float
+    memory: str
+    hottest: str
+    failing: str
+    allocated: str
+    idle: str
+    unusable: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,60 +85,84 @@ class Page:
     title: str
     clusters: str
     sentence: str = ""
+    heat: str = ""
+    heat_table: str = ""
+    models: Sequence[Model] = ()
+    states: bool = False
     lines: Sequence[Line] = ()
+    left_out: str = ""
     silent: Sequence[Line] = ()
     empty: Sequence[str] = ()
 
 
 def show() -> str:
     if newest_sample() is None:
-        page = Page("Nodes", "", empty=nothing_yet())
+        page = Page(_("Nodes"), "", empty=nothing_yet())
         return render_template("nodes.html", page=page, refresh=10)
     now = desk().now
-    present = {_key(row): row for row in _rows("node", NOW, now - HOUR, now)}
-    cards = _cards(now)
+    present = {host_of(row): row for row in _rows(NOW, now - HOUR, now)}
     seen = _last_seen(now)
-    lines = [_line(key, row, cards.get(key), seen.get(key)) for key, row in present.items()]
+    known = told(*_today(now))
+    states = {(row["cluster"], row["node"]): str(row["state"]) for row in node_rows(known)}
+    busy = _busy_cards(now)
+    lines = [
+        _line(key, row, busy.get(key), seen.get(key), states.get(key, ""))
+        for key, row in present.items()
+    ]
     gone = {key: moment for key, moment in seen.items() if key not in present}
-    silent = [_line(key, {}, None, moment) for key, moment in sorted(gone.items())]
+    silent = [
+        _line(key, {}, None, moment, states.get(key, "")) for key, moment in sorted(gone.items())
+    ]
+    lines.sort(key=lambda line: (line.cluster, natural(line.name)))
+    cells = last_day(now)
     page = Page(
-        title=f"Nodes of {clusters()}",
+        title=_("Nodes of {clusters}").format(clusters=clusters()),
         clusters=clusters(),
         sentence=_sentence(len(lines), [key[1] for key in sorted(gone)]),
-        lines=sorted(lines, key=lambda line: (line.cluster, natural(line.name))),
-        silent=silent,
+        heat=heat(cells, _("Share of the cores busy, by node and hour")) if cells else "",
+        heat_table=address(Question(by=("host", "hour_of_day"), period="last 24 hours", top=1000)),
+        models=_models(now, known),
+        states=bool(states),
+        lines=lines[:MOST],
+        left_out=_left_out(len(lines) - MOST),
+        silent=silent[:MOST],
     )
     return render_template("nodes.html", page=page, refresh=60)
 
 
+def _today(now: datetime) -> tuple[datetime, datetime]:
+    end = now.replace(minute=now.minute - now.minute % 5, second=0, microsecond=0)
+    return end - 24 * HOUR, end
+
+
 def _sentence(count: int, gone: Sequence[str]) -> str:
-    told = f"{count} {'node' if count == 1 else 'nodes'} sent samples within the last hour"
+    sent = ngettext(
+        "{count} node sent samples within the last hour",
+        "{count} nodes sent samples within the last hour",
+        count,
+    ).format(count=number(count))
     if not gone:
-        return f"{told}; none that was there in the last month is silent."
-    names = ", ".join(gone[:5]) + (f" and {len(gone) - 5} more" if len(gone) > 5 else "")
-    return f"{told}; {names} {'is' if len(gone) == 1 else 'are'} silent."
+        words = _("{sent}; none that was there in the last month is silent.")
+        return words.format(sent=sent)
+    names = ", ".join(gone[:5])
+    if len(gone) > 5:
+        names = _("{names} and {count} more").format(names=names, count=number(len(gone) - 5))
+    words = ngettext("{sent}; {names} is silent.", "{sent}; {names} are silent.", len(gone))
+    return words.format(sent=sent, names=names)
 
 
-def natural(name: str) -> list[tuple[int, str]]:
-    """
-    Names in the order people count: c1-2 before c1-10.
-    """
-    parts = "".join(c if c.isdigit() else f" {c} " for c in name).split()
-    return [(int(part), "") if part.isdigit() else (-1, part) for part in parts]
+def _left_out(count: int) -> str:
+    if count <= 0:
+        return ""
+    words = ngettext("{count} node is not shown.", "{count} nodes are not shown.", count)
+    return words.format(count=number(count))
 
 
-def _rows(
-    dataset: str, wanted: tuple[Aggregate, ...], start: datetime, end: datetime, *more: str
-) -> list[Row]:
-    by = tuple(Group(name) for name in ("cluster", "host.name", *more))
-    return desk().totals(Plan(dataset, wanted, by=by, start=start, end=end))
+def _rows(wanted: Sequence[Aggregate], start: datetime, end: datetime) -> list[Row]:
+    return asked("node", wanted, ("cluster", "host.name"), start, end, WHOLE)
 
 
-def _key(row: Row) -> tuple[str, str]:
-    return str(row["cluster"]), str(row["host.name"])
-
-
-def _cards(now: datetime) -> dict[tuple[str, str], tuple[float, int]]:
+def _busy_cards(now: datetime) -> dict[Host, tuple[float, int]]:
     """
     By node: how many cards are busy, of how many.
     """
@@ -113,50 +170,75 @@ def _cards(now: datetime) -> dict[tuple[str, str], tuple[float, int]]:
         Aggregate("busy", Function.SUM, "gpu_seconds"),
         Aggregate("span", Function.SUM, "interval.seconds"),
     )
-    found: dict[tuple[str, str], tuple[float, int]] = {}
-    for row in _rows("gpu", wanted, now - HOUR, now, "gpu.uuid"):
-        busy, count = found.get(_key(row), (0.0, 0))
-        found[_key(row)] = (busy + _ratio(row, "busy", "span"), count + 1)
+    found: dict[Host, tuple[float, int]] = {}
+    for row in asked("gpu", wanted, ("cluster", "host.name", "gpu.uuid"), now - HOUR, now):
+        busy, count = found.get(host_of(row), (0.0, 0))
+        found[host_of(row)] = (busy + ratio(row, "busy", "span"), count + 1)
     return found
 
 
-def _last_seen(now: datetime) -> dict[tuple[str, str], datetime]:
-    start = (now - REMEMBERED).replace(minute=0, second=0, microsecond=0)
+def _last_seen(now: datetime) -> dict[Host, datetime]:
     end = now.replace(minute=0, second=0, microsecond=0) + HOUR
-    rows = _rows("node", (Aggregate("last", Function.MAX, "@timestamp"),), start, end)
-    return {_key(row): parse_time(str(row["last"])) for row in rows if row["last"]}
+    rows = _rows((Aggregate("last", Function.MAX, "@timestamp"),), end - REMEMBERED, end)
+    return {host_of(row): parse_time(str(row["last"])) for row in rows if row["last"]}
 
 
-def _number(row: Row, name: str) -> float:
-    value = row.get(name)
-    return float(value) if isinstance(value, int | float) else 0.0
+def _models(now: datetime, known: Fleet) -> list[Model]:
+    """
+    Cards by model: measured where they are watched, counted where the scheduler tells.
+    """
+    watched = cards(now)
+    counted = {(str(row["cluster"]), str(row["model"])): row for row in card_rows(known)}
+    return [
+        _model(key, watched.get(key), counted.get(key, {})) for key in sorted({*watched, *counted})
+    ]
 
 
-def _ratio(row: Row, over: str, under: str) -> float:
-    below = _number(row, under)
-    return _number(row, over) / below if below else 0.0
+def _model(key: tuple[str, str], seen: Cards | None, counted: Mapping[str, Any]) -> Model:
+    def told(name: str) -> str:
+        return number(counted[name]) if counted else "–"
+
+    return Model(
+        cluster=key[0],
+        name=key[1] or _("unknown model"),
+        count=number(seen.count) if seen else told("total"),
+        busy=number(seen.busy, "hours") if seen else "–",
+        length=min(100.0, 100 * seen.busy / seen.count) if seen and seen.count else 0.0,
+        memory=percent(seen.memory) if seen and seen.memory is not None else "–",
+        hottest=f"{number(round(seen.hottest))} °C" if seen and seen.hottest is not None else "–",
+        failing=number(seen.failing) if seen and seen.failing else "",
+        allocated=told("allocated"),
+        idle=told("idle"),
+        unusable=" ".join([told("unusable"), str(counted.get("why", ""))]).strip(),
+    )
 
 
 def _line(
-    key: tuple[str, str], row: Row, cards: tuple[float, int] | None, seen: datetime | None
+    key: Host, row: Row, busy_cards: tuple[float, int] | None, seen: datetime | None, state: str
 ) -> Line:
     cluster, name = key
-    asked = Question(
-        by=("program",), where=(Filter("host", (name,)),), period="last 7 days", top=10
-    )
-    busy, cores = _ratio(row, "busy", "span"), _number(row, "cores")
+    busy, cores = ratio(row, "busy", "span"), amount(row, "cores")
+    memory = "–"
+    if row.get("memory"):
+        memory = _("{part} of {whole}").format(
+            part=size(amount(row, "used")), whole=size(amount(row, "memory"))
+        )
+    watched = ""
+    if busy_cards:
+        watched = _("{part} of {whole}").format(
+            part=number(busy_cards[0], "hours"), whole=number(busy_cards[1])
+        )
     return Line(
         cluster=cluster,
         name=name,
-        link=address(asked),
+        link=url_for("node", cluster=cluster, host=name),
         length=min(100.0, 100 * busy / cores) if cores else 0.0,
         busy=number(busy, "hours") if row else "–",
         cores=number(cores) if cores else "–",
-        memory=f"{size(_number(row, 'used'))} of {size(_number(row, 'memory'))}"
-        if row.get("memory")
-        else "–",
-        memory_length=min(100.0, 100 * _ratio(row, "used", "memory")),
-        cards=f"{number(cards[0], 'hours')} of {cards[1]}" if cards else "",
+        memory=memory,
+        memory_length=min(100.0, 100 * ratio(row, "used", "memory")),
+        cards=watched,
         users=number(row.get("users")) if row else "–",
         seen=when(seen) if seen else "",
+        state=state,
     )

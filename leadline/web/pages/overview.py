@@ -10,6 +10,7 @@ from datetime import timedelta
 
 from flask import render_template
 
+from leadline.language import _, ngettext
 from leadline.query import Question, measure
 from leadline.query.question import Value
 from leadline.render.charts import draw_svg
@@ -23,7 +24,7 @@ from leadline.web.tables import Table, build
 from leadline.web.words import ago, number
 
 MEASURE = "core_hours_used"
-DIMENSIONS = (("program", "programs"), ("user", "users"), ("host", "nodes"))
+DIMENSIONS = ("program", "user", "host")
 HOUR = timedelta(hours=1)
 QUIET = HOUR  # without samples for so long, "now" is not now
 
@@ -33,6 +34,7 @@ class Fact:
     name: str
     figure: str
     unit: str
+    count: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +61,7 @@ class Page:
 def show() -> str:
     newest = newest_sample()
     if newest is None:
-        page = Page("Nothing has been measured yet", "", empty=nothing_yet())
+        page = Page(_("Nothing has been measured yet"), "", empty=nothing_yet())
         return render_template("overview.html", page=page, refresh=10)
     now = desk().now
     behind = ago(newest, now)
@@ -68,40 +70,48 @@ def show() -> str:
     month = _month()
     sections = [
         Section(
-            "Now",
-            f"the mean over the last hour; newest sample {behind}",
+            _("Now"),
+            _("the mean over the last hour; newest sample {ago}").format(ago=behind),
             facts=facts,
             empty=[
-                f"No samples for the last {_length(now - newest)}: the newest came {behind}.",
-                "`leadline status` asks shippers and worker why.",
+                _length(now - newest).format(ago=behind),
+                _("`leadline status` asks shippers and worker why."),
             ]
             if quiet
             else (),
         ),
-        Section("Last hour", "core hours used", tables=() if quiet else _tables("last hour", 5)),
+        Section(
+            _("Last hour"),
+            _("core hours used"),
+            tables=() if quiet else _tables("last hour", 5),
+        ),
         month,
     ]
     page = Page(
-        title=f"What runs on {clusters()}",
+        title=_("What runs on {clusters}").format(clusters=clusters()),
         clusters=clusters(),
         sentence=_sentence(facts),
         sections=[s for s in sections if s.facts or s.tables or s.empty or s.chart],
-        notes=[f"Newest sample {behind}."],
+        notes=[_("Newest sample {when}.").format(when=behind)],
     )
     return render_template("overview.html", page=page, refresh=60)
 
 
 def _length(span: timedelta) -> str:
     hours = int(span / HOUR)
-    return f"{hours} hours" if hours < 72 else f"{hours // 24} days"
+    if hours < 72:
+        words = _("No samples for the last {count} hours: the newest came {{ago}}.")
+        return words.format(count=hours)
+    words = _("No samples for the last {count} days: the newest came {{ago}}.")
+    return words.format(count=number(hours // 24))
 
 
 def _sentence(facts: Sequence[Fact]) -> str:
     if not facts:
         return ""
     told = [f"{fact.figure} {fact.unit} {fact.name}" for fact in facts[1:3]]
-    nodes = "node reports" if facts[0].figure == "1" else "nodes report"
-    return f"{facts[0].figure} {nodes}; {', '.join(told)}."
+    nodes = ngettext("{count} node reports", "{count} nodes report", facts[0].count)
+    return f"{nodes.format(count=facts[0].figure)}; {', '.join(told)}."
 
 
 def _now() -> list[Fact]:
@@ -111,16 +121,20 @@ def _now() -> list[Fact]:
     busy = sum(_rate(row) for row in nodes)
     cores = sum(_amount(row, "size") for row in nodes)
     facts = [
-        Fact("nodes", number(len(nodes)), "reporting"),
-        Fact("cores busy", number(busy), f"of {number(cores)}" if cores else ""),
+        Fact(_("nodes"), number(len(nodes)), _("reporting"), len(nodes)),
+        Fact(_("cores busy"), number(busy), _of(cores)),
     ]
     cards = _per_object("gpu", ("host.name", "gpu.uuid"), "gpu_seconds", "gpu.percent")
     if cards:
-        facts.append(Fact("GPUs busy", number(sum(map(_rate, cards))), f"of {len(cards)}"))
+        facts.append(Fact(_("GPUs busy"), number(sum(map(_rate, cards))), _of(len(cards))))
     recent = desk().ask(Question(measures=("users", "programs"), period="last 1 hour"))
     for name in ("users", "programs"):
-        facts.append(Fact(name, number(recent.total.get(name)), ""))
+        facts.append(Fact(_(measure(name).title), number(recent.total.get(name)), ""))
     return facts
+
+
+def _of(whole: float) -> str:
+    return _("of {whole}").format(whole=number(whole)) if whole else ""
 
 
 def _per_object(dataset: str, key: tuple[str, ...], seconds: str, size: str) -> list[Row]:
@@ -155,7 +169,7 @@ def _amount(row: Row, name: str) -> float:
 def _tables(period: str, top: int) -> list[Table]:
     known = measure(MEASURE)
     tables = []
-    for name, words in DIMENSIONS:
+    for name in DIMENSIONS:
         asked = Question(measures=(MEASURE,), by=(name,), period=period, top=top)
         answer = desk().ask(asked)
 
@@ -163,8 +177,7 @@ def _tables(period: str, top: int) -> list[Table]:
             return address(narrowed(asked, name, value))
 
         if answer.rows:
-            tables.append(build(answer, [known], link, more=address(asked), caption=""))
-        del words
+            tables.append(build(answer, [known], link, more=address(asked)))
     return tables
 
 
@@ -175,8 +188,10 @@ def _month() -> Section:
     whole = answer.total.get(MEASURE)
     drawn = over_time(asked, answer, known, desk().ask) if answer.rows else None
     return Section(
-        "Last 30 days",
-        f"{number(whole, known.unit)} {known.title}",
-        chart=draw_svg(drawn, "Core hours used by program over the last 30 days") if drawn else "",
+        _("Last 30 days"),
+        f"{number(whole, known.unit)} {_(known.title)}",
+        chart=draw_svg(drawn, _("Core hours used by program over the last 30 days"))
+        if drawn
+        else "",
         tables=_tables("last 30 days", 8),
     )

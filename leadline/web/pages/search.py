@@ -9,13 +9,15 @@ from dataclasses import dataclass, replace
 
 from flask import render_template, request
 
+from leadline.formats.times import parse_time
+from leadline.language import _, ngettext
 from leadline.query import Question, parse_filters
 from leadline.store.contract import Hit
 from leadline.web.asking import desk
 from leadline.web.empty import newest_sample, nothing_yet
 from leadline.web.links import address
-from leadline.web.sentences import clusters
-from leadline.web.words import number
+from leadline.web.sentences import clusters, spoken_period
+from leadline.web.words import number, stamp
 
 LIMIT = 50
 LONGEST_LINE = 600
@@ -48,7 +50,7 @@ def show() -> str:
     words = request.args.get("words", "").strip()[:500]
     where = request.args.get("where", "").strip()
     period = request.args.get("period", "").strip() or "last 30 days"
-    page = Page("Search command lines", clusters(), words, where, period)
+    page = Page(_("Search command lines"), clusters(), words, where, period)
     if not words:
         return render_template("search.html", page=page)
     asked = Question(where=parse_filters(where), period=period)
@@ -56,21 +58,31 @@ def show() -> str:
     lines = [_line(hit, period) for hit in found.hits]
     page = replace(
         page,
-        title=f"Command lines with {words}",
+        title=_("Command lines with {words}").format(words=words),
         lines=lines,
-        sentence=f"{number(found.total)} distinct command lines match"
-        + (f"; the first {len(lines)} are shown." if found.total > len(lines) else "."),
+        sentence=_sentence(found.total, len(lines)),
         empty=() if lines else _why(period),
     )
     return render_template("search.html", page=page)
+
+
+def _sentence(total: int, shown: int) -> str:
+    words = ngettext(
+        "{count} distinct command line matches",
+        "{count} distinct command lines match",
+        total,
+    ).format(count=number(total))
+    return words + (
+        _("; the first {count} are shown.").format(count=shown) if total > shown else "."
+    )
 
 
 def _why(period: str) -> list[str]:
     if newest_sample() is None:
         return nothing_yet()
     return [
-        f"No command line of {period} holds these words.",
-        'Try fewer words, a beginning (train*) or another period; "two words" finds a phrase.',
+        _("No command line holds these words: {period}.").format(period=spoken_period(period)),
+        _('Try fewer words, a beginning (train*) or another period; "two words" finds a phrase.'),
     ]
 
 
@@ -86,7 +98,7 @@ def _line(hit: Hit, period: str) -> Line:
         hours=number(hit.core_hours, "hours"),
         samples=number(hit.samples),
         users=", ".join(hit.users[:5]) + (" …" if len(hit.users) > 5 else ""),
-        programs=", ".join(hit.programs[:3]) or "unmatched",
+        programs=", ".join(hit.programs[:3]) or _("unmatched"),
         program_link=link,
-        last=f"{hit.last_seen[:10]} {hit.last_seen[11:16]}",
+        last=stamp(parse_time(hit.last_seen).astimezone(desk().site.zone)),
     )

@@ -10,20 +10,34 @@ from dataclasses import dataclass, replace
 from flask import Response, make_response, render_template, request, url_for
 
 from leadline.errors import QuestionError
+from leadline.language import _
 from leadline.query import MEASURES, Answer, measure
 from leadline.query.dimensions import dimension
 from leadline.query.measure import Measure
-from leadline.query.question import BUCKETS, Question, Value
+from leadline.query.question import BUCKETS, Filter, Question, Value
 from leadline.render.charts import draw_file, draw_png, draw_svg
 from leadline.reports.picture import in_order, in_page, picture
 from leadline.web.asking import desk
 from leadline.web.empty import why_empty
-from leadline.web.links import address, narrowed, parameters, read, without
-from leadline.web.sentences import clusters, compared, short, sureness, title, told
-from leadline.web.tables import Table, build, known_dimensions
+from leadline.web.links import MOST_ROWS, address, narrowed, parameters, read, without
+from leadline.web.sentences import (
+    clusters,
+    comparable,
+    compared,
+    per,
+    short,
+    spoken_filter,
+    spoken_period,
+    sureness,
+    title,
+    told,
+)
+from leadline.web.tables import Before, Table, build, known_dimensions
 
 # What the pages of programs and users tell of each.
 SUMMARY = ("core_hours_used", "users", "jobs_sampled", "gpu_hours_busy", "memory_mean")
+
+COMPARE = "compare"
 
 # Offered in the list of periods; anything a period may say can be typed.
 PERIODS = (
@@ -62,8 +76,9 @@ class Form:
     also: Sequence[Choice]
     where: str
     period: str
-    periods: Sequence[str]
+    periods: Sequence[Choice]
     top: str
+    compare: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +97,7 @@ class Page:
 
 
 def show() -> str:
-    return page_of(read(request.args))
+    return page_of(read(request.args), compare=request.args.get(COMPARE) == "1")
 
 
 def programs() -> str:
@@ -96,42 +111,79 @@ def users() -> str:
     return page_of(Question((SUMMARY[0], "programs", *SUMMARY[2:]), ("user",), top=20))
 
 
-def page_of(asked: Question) -> str:
+def projects() -> str:
+    """
+    The projects of the last month, with who works for them and what they run.
+    """
+    return page_of(Question((*SUMMARY[:2], "programs", *SUMMARY[2:4]), ("project",), top=20))
+
+
+def page_of(asked: Question, *, compare: bool = False) -> str:
     answer = in_order(desk().ask(asked))
     measures = [measure(name) for name in answer.question.measures]
     page = Page(
         title=title(answer, measures),
         clusters=clusters(),
-        form=_form(asked),
-        periods=_turns(asked, answer),
+        form=_form(asked, compare),
+        periods=_turns(asked, answer, compare),
         exports=_exports(asked),
         filters=[
-            Link(
-                f"{dimension(f.dimension).title.lower()} {_spoken(str(f))}",
-                address(without(asked, f)),
-            )
-            for f in asked.where
+            Link(spoken_filter(known), address(without(asked, known), **_more(compare)))
+            for known in asked.where
         ],
         notes=sureness(answer),
-        **_found(asked, answer, measures),  # type: ignore[arg-type]
+        **_found(asked, answer, measures, compare),  # type: ignore[arg-type]
     )
     return render_template("usage.html", page=page)
 
 
-def _spoken(written: str) -> str:
-    name, equals, rest = written.partition("!=")
-    return f"not {rest}" if equals else name.partition("=")[2]
+def _more(compare: bool) -> dict[str, str]:
+    return {COMPARE: "1"} if compare else {}
 
 
-def _found(asked: Question, answer: Answer, measures: Sequence[Measure]) -> dict[str, object]:
+def _found(
+    asked: Question, answer: Answer, measures: Sequence[Measure], compare: bool
+) -> dict[str, object]:
     if not answer.rows:
         return {"empty": why_empty(asked, answer)}
     drawn = in_page(asked, answer, measures[0], desk().ask)
     return {
         "sentence": told(answer, measures[0], _before(asked, answer, measures[0])),
         "chart": draw_svg(drawn, title(answer, measures)) if drawn else "",
-        "table": build(answer, measures, _step(asked), order=_ordered(asked)),
+        "table": build(
+            answer,
+            measures,
+            _step(asked),
+            order=_ordered(asked, compare),
+            before=_rows_before(asked, answer, measures[0]) if compare else None,
+        ),
     }
+
+
+def _rows_before(asked: Question, answer: Answer, measure: Measure) -> Before | None:
+    """
+    The rows shown, as they were in the period before; None where that says nothing.
+    """
+    before = answer.period.before()
+    if before is None or asked.bucket or not asked.by or not measure.adds:
+        return None
+    shown = tuple(
+        None if (value := row[asked.by[0]]) is None else str(value) for row in answer.rows
+    )
+    only = (
+        () if dimension(asked.by[0]).edges else (Filter(asked.by[0], tuple(dict.fromkeys(shown))),)
+    )
+    earlier = desk().ask(
+        Question((measure.name,), asked.by, (*asked.where, *only), before.text, top=MOST_ROWS)
+    )
+    whole = desk().ask(Question((measure.name,), where=asked.where, period=before.text))
+    if not comparable(answer, whole):
+        return None
+    return Before(
+        title=_("against {period}").format(period=short(before, _("the span before"))),
+        amounts={tuple(row[name] for name in asked.by): row[measure.name] for row in earlier.rows},
+        total=whole.total.get(measure.name),
+    )
 
 
 def _step(asked: Question):  # type: ignore[no-untyped-def]
@@ -141,10 +193,10 @@ def _step(asked: Question):  # type: ignore[no-untyped-def]
     return link
 
 
-def _ordered(asked: Question):  # type: ignore[no-untyped-def]
+def _ordered(asked: Question, compare: bool):  # type: ignore[no-untyped-def]
     def order(name: str) -> str:
         turned = not asked.ascending and asked.ranked_by == name
-        return address(replace(asked, order=name, ascending=turned))
+        return address(replace(asked, order=name, ascending=turned), **_more(compare))
 
     return order
 
@@ -160,32 +212,41 @@ def _before(asked: Question, answer: Answer, measure: Measure) -> str:
     return compared(answer, desk().ask(earlier), measure)
 
 
-def _form(asked: Question) -> Form:
+def _form(asked: Question, compare: bool) -> Form:
     fields = parameters(asked)
-    names = [("", "–"), *known_dimensions(), *((b, f"per {b}") for b in BUCKETS)]
+    names = [("", "–"), *known_dimensions(), *((b, per(b)) for b in BUCKETS)]
+    known = (*desk().site.periods, *PERIODS)
     return Form(
-        measures=[Choice(m.name, m.title, m.name == asked.measures[0]) for m in MEASURES],
+        measures=[Choice(m.name, _(m.title), m.name == asked.measures[0]) for m in MEASURES],
         by=[Choice(n, text, n == fields["by"]) for n, text in names],
         also=[Choice(n, text, n == fields.get("and", "")) for n, text in names],
         where=fields.get("where", ""),
         period=asked.period,
-        periods=PERIODS,
+        periods=[Choice(text, spoken_period(text)) for text in known],
         top=fields["top"],
+        compare=compare,
     )
 
 
-def _turns(asked: Question, answer: Answer) -> list[Link]:
+def _turns(asked: Question, answer: Answer, compare: bool) -> list[Link]:
+    """
+    The period before and after, the same compared, and the usual ones.
+    """
+
+    def to(period: str, compare: bool = compare) -> str:
+        return address(replace(asked, period=period), **_more(compare))
+
     before, after = answer.period.before(), answer.period.after()
     links = []
     if before is not None:
-        links.append(
-            Link(f"◂ {short(before, 'earlier')}", address(replace(asked, period=before.text)))
-        )
-    now = desk().now
-    if after is not None and after.start is not None and after.start < now:
-        links.append(Link(f"{short(after, 'later')} ▸", address(replace(asked, period=after.text))))
+        links.append(Link(f"◂ {short(before, _('earlier'))}", to(before.text)))
+    if after is not None and after.start is not None and after.start < desk().now:
+        links.append(Link(f"{short(after, _('later'))} ▸", to(after.text)))
+    if before is not None and asked.by and not asked.bucket:
+        words = _("compare with the span before") if not compare else _("do not compare")
+        links.append(Link(words, to(asked.period, not compare)))
     for text in ("today", "last 7 days", "last 30 days", "this month", "this year"):
-        links.append(Link(text, address(replace(asked, period=text)), text == asked.period))
+        links.append(Link(spoken_period(text), to(text), text == asked.period))
     return links
 
 

@@ -1,0 +1,178 @@
+"""
+The page of allocations: what was granted, used and left, and where it will end.
+
+Who sees only her own is told of the projects she works for, as a whole: a grant is spent by all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from flask import render_template, request
+
+from leadline.language import _, ngettext
+from leadline.query import Filter, Question
+from leadline.reports.allocations import Allocation, allocations
+from leadline.reports.grants import Grant
+from leadline.web.api.constants import grants
+from leadline.web.asking import TOTALS, desk
+from leadline.web.links import address
+from leadline.web.sentences import clusters
+from leadline.web.words import day, days, number, percent
+
+BURNDOWN = 60  # points of the small line
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    whose: str
+    link: str
+    of: str
+    period: str
+    granted: str
+    used: str
+    share: str
+    length: float
+    elapsed: str
+    elapsed_length: float
+    left: str
+    burn: str
+    pace: str
+    projected: str
+    verdict: str
+    alarming: bool
+    curve: str
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    title: str
+    clusters: str
+    everything: bool
+    sentence: str = ""
+    lines: Sequence[Line] = ()
+    empty: Sequence[str] = ()
+
+
+def show() -> str:
+    everything = request.args.get("all") == "1"
+    now = desk().now
+    seen = [one for one in grants(now) if everything or one.start <= now < one.end]
+    mine = [one for one in seen if one.project is None or _works_for(one.project)]
+    store, settings = desk().open(), desk().site.allocations
+    found = desk().once(
+        ("allocations", tuple(_key(one) for one in mine), now),
+        lambda: allocations(store, TOTALS, mine, now, settings),
+    )
+    page = Page(
+        title=_("Allocations"),
+        clusters=clusters(),
+        everything=everything,
+        sentence=_sentence(found),
+        lines=[_line(one) for one in found],
+        empty=() if found else _why(everything),
+    )
+    return render_template("allocations.html", page=page)
+
+
+def _key(one: Grant) -> tuple[object, ...]:
+    return one.project, one.cluster, one.start, one.end, one.measure
+
+
+def _works_for(project: str) -> bool:
+    if desk().scope.everything:
+        return True
+    mine = Question(("core_hours_used", "jobs"), ("project",), period="last 1 year", top=1000)
+    return any(row["project"] == project for row in desk().ask(mine).rows)
+
+
+def _sentence(found: Sequence[Allocation]) -> str:
+    if not found:
+        return ""
+    words = ngettext("{count} grant", "{count} grants", len(found)).format(count=len(found))
+    alarming = sum(one.alarming for one in found)
+    if not alarming:
+        return _("{grants}; none is or will be used up before its time.").format(grants=words)
+    return _("{grants}, {count} of them used up or soon to be.").format(
+        grants=words, count=alarming
+    )
+
+
+def _why(everything: bool) -> list[str]:
+    if everything:
+        return [
+            _("Nothing was granted."),
+            _("Grants stand in the settings, section `allocations`, or in files it names."),
+        ]
+    return [
+        _("No grant is in force."),
+        _("Old and coming ones are shown by the link above; grants stand in the settings."),
+    ]
+
+
+def _line(one: Allocation) -> Line:
+    grant = one.grant
+    whose = grant.project or _("all projects")
+    where = [Filter("project", (grant.project,))] if grant.project else []
+    where += [Filter("cluster", (grant.cluster,))] if grant.cluster else []
+    by = "user" if grant.project else "project"
+    zone = grant.period.zone
+    first = grant.start.astimezone(zone).date()
+    last = (grant.end.astimezone(zone) - timedelta(seconds=1)).date()
+    return Line(
+        whose=f"{whose}{_(' on {places}').format(places=grant.cluster) if grant.cluster else ''}",
+        link=address(Question((grant.measure,), (by,), tuple(where), f"{first}..{last}", top=20)),
+        of=_("core hours") if grant.resource == "core" else _("GPU hours"),
+        period=days(first, last),
+        granted=number(grant.hours, "hours"),
+        used=number(one.used, "hours"),
+        share="–" if one.share is None else percent(one.share),
+        length=100 * min(1.0, one.share or 0.0),
+        elapsed=percent(one.elapsed),
+        elapsed_length=100 * one.elapsed,
+        left=number(one.left, "hours"),
+        burn=number(one.burn, "hours"),
+        pace=number(one.pace, "hours"),
+        projected=number(one.projected, "hours"),
+        verdict=_verdict(one),
+        alarming=one.alarming,
+        curve=_curve(one),
+        note=grant.note,
+    )
+
+
+def _verdict(one: Allocation) -> str:
+    told = {
+        "not begun": _("not begun"),
+        "not measured": _("not measured"),
+        "used up": _("used up"),
+        "over": _("over"),
+        "will run out": _("will run out"),
+        "behind": _("behind"),
+        "on course": _("on course"),
+    }[one.verdict]
+    if one.runs_out is None:
+        return told
+    return f"{told}, {day(one.runs_out.astimezone(one.grant.period.zone).date())}"
+
+
+def _curve(one: Allocation) -> str:
+    """
+    Points of a line from nothing to what is used, in a box of 100 by 30: the straight line from
+    corner to corner is the even pace.
+    """
+    if not one.by_day or not one.used:
+        return ""
+    start, length = one.grant.start, (one.grant.end - one.grant.start).total_seconds()
+    top = max(one.grant.hours, one.used)
+    step = max(1, len(one.by_day) // BURNDOWN)
+    kept = [*one.by_day[::step], one.by_day[-1]]
+    points = ["0,30"]
+    for text, hours in kept:
+        end = datetime.fromisoformat(text).replace(tzinfo=one.grant.period.zone)
+        x = 100 * min(1.0, max(0.0, ((end - start).total_seconds() + 86400) / length))
+        points.append(f"{x:.1f},{30 - 30 * hours / top:.1f}")
+    return " ".join(points)

@@ -1,0 +1,281 @@
+"""
+One node: what it is, how busy it was, what state it was in and why, what runs on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from flask import render_template, request, url_for
+
+from leadline.errors import QuestionError
+from leadline.formats.times import parse_time
+from leadline.language import _
+from leadline.query import Filter, Period, Question, measure
+from leadline.query.question import Value
+from leadline.render import duration
+from leadline.render.charts import draw_svg
+from leadline.render.charts.profile import Track, tracks
+from leadline.reports.jobs import job_rows
+from leadline.reports.picture import clock_time
+from leadline.reports.timeline import Span, availability, by_class
+from leadline.store.plan import Aggregate, Bucket, Condition, Function, Group, Op, Row
+from leadline.web.asking import desk
+from leadline.web.links import address, narrowed
+from leadline.web.pages.fleet import HOUR, RATE, WHOLE, amount, asked, clock, ratio, told
+from leadline.web.pages.jobs import Line as JobLine
+from leadline.web.pages.jobs import line_of
+from leadline.web.sentences import clusters, span, spoken_period, when
+from leadline.web.strips import line as states_line
+from leadline.web.tables import Table, build
+from leadline.web.words import number, percent, size
+
+DEFAULT = "last 7 days"
+OFFERED = ("last 24 hours", "last 7 days", "last 30 days")
+MOST_HOURS = 31 * 24  # drawn by the hour; longer spans by the day
+MOST_SPANS = 60
+GIB = 1 << 30
+FACTS = ("host.cpu.model", "host.os.name", "host.os.kernel", "node.type", "agent.version")
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    start: str
+    length: str
+    name: str
+    reason: str
+    by: str
+    reservations: str
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    title: str
+    clusters: str
+    sentence: str
+    periods: Sequence[tuple[str, str, bool]]
+    facts: Sequence[tuple[str, str]]
+    line: str
+    available: str
+    states: Sequence[State]
+    chart: str
+    jobs: Sequence[JobLine]
+    programs: Table | None
+    more: str
+    empty: Sequence[str] = ()
+
+
+def show(cluster: str, host: str) -> str:
+    period = desk().period(request.args.get("period", "").strip() or DEFAULT)
+    place = (
+        Condition("cluster", Op.IN, (cluster,)),
+        Condition("host.name", Op.IN, (host,)),
+    )
+    start, end = _ends(period)
+    newest = _newest(place)
+    known = told(start, end, *place)
+    spans = known.timeline((cluster, host)) if (cluster, host) in known.changes else []
+    if newest is None and not spans:
+        raise QuestionError(
+            f"node {cluster}/{host}: neither sampled nor known to a scheduler; "
+            "the page of nodes names those that are"
+        )
+    programs = Question(
+        by=("program",),
+        where=(Filter("cluster", (cluster,)), Filter("host", (host,))),
+        period=period.text,
+        top=10,
+    )
+    page = Page(
+        title=_("Node {node}, {period}").format(node=f"{cluster}/{host}", period=span(period)),
+        clusters=clusters(),
+        sentence=_sentence(newest, spans),
+        periods=[
+            (spoken_period(text), _here(cluster, host, text), text == period.text)
+            for text in OFFERED
+        ],
+        facts=_facts(newest),
+        line=states_line(spans, _("States of {node}").format(node=host)) if spans else "",
+        available=_available(spans),
+        states=[_state(known) for known in reversed(spans[-MOST_SPANS:])],
+        chart=_chart(host, start, end, place),
+        jobs=_jobs(cluster, host),
+        programs=_programs(programs),
+        more=address(programs),
+    )
+    return render_template("node.html", page=page)
+
+
+def _here(cluster: str, host: str, period: str) -> str:
+    return url_for("node", cluster=cluster, host=host, period=period)
+
+
+def _ends(period: Period) -> tuple[datetime, datetime]:
+    end = min(period.end or desk().now, desk().now)
+    oldest = desk().oldest() or end - timedelta(days=7)
+    return max(period.start or oldest, min(oldest, end - HOUR)), end
+
+
+def _newest(place: tuple[Condition, ...]) -> Row | None:
+    """
+    What the node last said of itself, in the last month.
+    """
+    end = desk().now.replace(minute=0, second=0, microsecond=0) + HOUR
+    wanted = (
+        Aggregate("last", Function.MAX, "@timestamp"),
+        *(Aggregate(name, Function.MAX, name) for name in (*FACTS, "node.cores", "node.threads")),
+        Aggregate("memory", Function.MAX, "memory.total.bytes"),
+    )
+    (row,) = asked("node", wanted, (), end - timedelta(days=31), end, WHOLE, *place)
+    return row if row["last"] else None
+
+
+def _sentence(newest: Row | None, spans: Sequence[Span]) -> str:
+    words = []
+    last = next((known for known in reversed(spans) if known.state), None)
+    if last is not None:
+        said = _("{state} since {when}") if last is not spans[0] else _("{state} all the time")
+        told = said.format(state=last.state, when=clock(last.start))
+        words.append(f"{told}: {last.reason}." if last.reason else f"{told}.")
+    if newest is None:
+        words.append(_("It has sent no sample in the last month."))
+    else:
+        words.append(_("Newest sample {when}.").format(when=when(parse_time(str(newest["last"])))))
+    return " ".join(words)
+
+
+def _facts(newest: Row | None) -> list[tuple[str, str]]:
+    if newest is None:
+        return []
+    names = (_("CPU"), _("System"), _("Kernel"), _("Kind"), _("Shipper"))
+    found = [
+        (_("Cores"), number(newest["node.cores"])),
+        (_("Threads"), number(newest["node.threads"])),
+        (_("Memory"), size(amount(newest, "memory")) if newest["memory"] else "–"),
+        *((name, str(newest[field] or "–")) for name, field in zip(names, FACTS, strict=True)),
+    ]
+    return [(name, value) for name, value in found if value != "–"]
+
+
+def _available(spans: Sequence[Span]) -> str:
+    share = availability(by_class(spans)) if spans else None
+    if share is None:
+        return ""
+    unknown = by_class(spans)["unknown"] / sum(known.seconds for known in spans)
+    words = _("There to be used {share} of the time that is known.").format(
+        share=percent(share / 100)
+    )
+    if unknown > 0.005:
+        words += " " + _("Nobody looked for {share} of the period.").format(share=percent(unknown))
+    return words
+
+
+def _state(known: Span) -> State:
+    return State(
+        start=clock(known.start),
+        length=duration(known.seconds),
+        name=known.state or _("nobody looked"),
+        reason=known.reason,
+        by=known.reason_user if desk().scope.everything else "",
+        reservations=", ".join(known.reservations),
+    )
+
+
+def _chart(host: str, start: datetime, end: datetime, place: tuple[Condition, ...]) -> str:
+    """
+    Cores, memory and cards over time, by the hour or the day.
+    """
+    daily = (end - start) / HOUR > MOST_HOURS
+    step = timedelta(days=1) if daily else HOUR
+    wanted = (
+        *RATE,
+        Aggregate("memory", Function.MAX, "memory.used.bytes"),
+        Aggregate("fitted", Function.MAX, "memory.total.bytes"),
+    )
+    bucket = Group("@timestamp", Bucket.HOUR)
+    rows = {
+        parse_time(str(row["@timestamp"])): row
+        for row in asked("node", wanted, (bucket,), start, end, WHOLE, *place)
+    }
+    if len(rows) < 2:
+        return ""
+    first = min(rows)
+    count = int((max(rows) - first) / step) + 1
+    slots: list[list[Row]] = [[] for _slot in range(count)]
+    for moment, row in rows.items():
+        slots[int((moment - first) / step)].append(row)
+    cores = max(amount(row, "cores") for row in rows.values())
+    fitted = max(amount(row, "fitted") for row in rows.values())
+    drawn = [
+        Track(_("cores busy"), [_rate(slot) for slot in slots], cores, _("all cores")),
+        Track(
+            _("memory, GiB"),
+            [max((amount(r, "memory") / GIB for r in slot), default=None) for slot in slots],
+            fitted / GIB,
+            _("memory fitted"),
+        ),
+        *_cards(start, end, place, first, step, count),
+    ]
+    shown = parse_time(clock_time(first, desk().site.zone))
+    return draw_svg(tracks(drawn, shown, step), _("{node} over time").format(node=host))
+
+
+def _rate(slot: Sequence[Row]) -> float | None:
+    span = sum(amount(row, "span") for row in slot)
+    return sum(amount(row, "busy") for row in slot) / span if span else None
+
+
+def _cards(
+    start: datetime,
+    end: datetime,
+    place: tuple[Condition, ...],
+    first: datetime,
+    step: timedelta,
+    count: int,
+) -> list[Track]:
+    wanted = (
+        Aggregate("busy", Function.SUM, "gpu_seconds"),
+        Aggregate("span", Function.SUM, "interval.seconds"),
+    )
+    by = ("gpu.uuid", Group("@timestamp", Bucket.HOUR))
+    slots: list[dict[str, list[float]]] = [{} for _slot in range(count)]
+    uuids: set[str] = set()
+    for row in asked("gpu", wanted, by, start, end, *place):
+        where = int((parse_time(str(row["@timestamp"])) - first) / step)
+        if 0 <= where < count:
+            uuids.add(str(row["gpu.uuid"]))
+            slots[where].setdefault(str(row["gpu.uuid"]), []).append(ratio(row, "busy", "span"))
+    if not uuids:
+        return []
+    values = [
+        sum(sum(known) / len(known) for known in slot.values()) if slot else None for slot in slots
+    ]
+    return [Track(_("GPUs busy"), values, float(len(uuids)), _("all cards"))]
+
+
+def _jobs(cluster: str, host: str) -> list[JobLine]:
+    """
+    What runs on it now, of what the reader may see.
+    """
+    if desk().scope.totals_only:
+        return []
+    where = (
+        Condition("cluster", Op.IN, (cluster,)),
+        Condition("job.nodes", Op.IN, (host,)),
+    )
+    store, seen = desk().open(), desk().scope
+    rows = desk().once(
+        ("node jobs", cluster, host, seen), lambda: job_rows(store, seen, where, None, limit=50)
+    )
+    return [line_of(row, "now") for row in rows]
+
+
+def _programs(asked: Question) -> Table | None:
+    answer = desk().ask(asked)
+
+    def link(name: str, value: Value) -> str:
+        return address(narrowed(asked, name, value))
+
+    return build(answer, [measure(asked.measures[0])], link) if answer.rows else None

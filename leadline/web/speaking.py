@@ -1,0 +1,81 @@
+"""
+Which language a page is written in: the one its address names, else the one chosen before, else
+what the browser asks for. The API and what programs read stay as they are.
+"""
+
+from __future__ import annotations
+
+from urllib.parse import urlencode
+
+from babel import Locale
+from flask import Flask, Response, request
+
+from leadline.language import ENGLISH, current, gettext, languages, ngettext, use
+
+PARAMETER = "lang"
+COOKIE = "leadline_language"
+YEAR = 365 * 86400
+
+
+def add_languages(app: Flask) -> None:
+    app.jinja_env.globals.update(_=gettext, ngettext=ngettext)
+    app.before_request(choose)
+    app.after_request(remember)
+
+
+def choose() -> None:
+    use(
+        ENGLISH
+        if for_programs()
+        else asked() or request.accept_languages.best_match(languages()) or ENGLISH
+    )
+
+
+def for_programs() -> bool:
+    return request.path.startswith(("/api/", "/metrics", "/healthz"))
+
+
+def asked() -> str | None:
+    """
+    The language named in the address or kept from before, if there is such a one.
+    """
+    named = (request.args.get(PARAMETER, ""), request.cookies.get(COOKIE, ""))
+    return next((code for code in named if code in languages()), None)
+
+
+def remember(response: Response) -> Response:
+    if for_programs() or request.endpoint == "static":
+        return response
+    response.vary.update(("Accept-Language", "Cookie"))
+    response.headers.setdefault("Content-Language", current())
+    code = request.args.get(PARAMETER, "")
+    if code in languages():
+        response.set_cookie(
+            COOKIE,
+            code,
+            max_age=YEAR,
+            httponly=True,
+            secure=request.is_secure,
+            samesite="Lax",
+            path=request.root_path or "/",
+        )
+    return response
+
+
+def links() -> list[tuple[str, str, str]]:
+    """
+    This page in every language: code, the language's own name, address.
+    """
+    kept = [(n, v) for n, v in request.args.items(multi=True) if n not in (PARAMETER, "token")]
+    return [
+        (
+            code,
+            name_of(code),
+            f"{request.root_path}{request.path}?{urlencode([*kept, (PARAMETER, code)])}",
+        )
+        for code in languages()
+    ]
+
+
+def name_of(code: str) -> str:
+    return str(Locale.parse(code).get_display_name(code)).capitalize()

@@ -1,0 +1,221 @@
+"""
+What there is to translate, and the catalogues brought up to date with it.
+
+    python -m leadline.web.translations
+
+rewrites leadline/language/*.po: new texts are added without a translation, those nobody shows any
+more are taken out, all are sorted. Texts come from three places: what stands in `_(…)`; the tables
+of measures, dimensions and datasets; and the sentences that reports put together, with their
+figures as `{name}` (leadline.language.said finds them again).
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from babel import Locale
+from babel.messages.catalog import Catalog
+from babel.messages.extract import extract_from_dir
+from babel.messages.pofile import read_po, write_po
+
+from leadline.language import FOLDER, languages
+
+if TYPE_CHECKING:
+    from babel.messages.catalog import Message
+
+ROOT = Path(__file__).parents[1]
+METHODS = [
+    ("web/templates/**.html", "jinja2.ext:babel_extract"),
+    ("web/**.py", "python"),
+    ("render/**.py", "python"),
+    ("reports/**.py", "python"),
+    ("language/**.py", "python"),
+]
+KEYWORDS = {"_": None, "later": None, "gettext": None, "ngettext": (1, 2)}
+# Modules whose finished sentences are shown: every text in them that reads like one.
+SENTENCES = (
+    "leadline.reports.advice",
+    "leadline.reports.detectors.jobs",
+    "leadline.reports.detectors.nodes",
+    "leadline.reports.detectors.processes",
+    "leadline.reports.scale",
+    "leadline.reports.scale_limits",
+)
+_WORDS = re.compile(r"[a-z]{2,}\W* \W*\w+|\w+\W* \W*[a-z]{2,}", re.IGNORECASE)
+PLUMBING = {"amount", "ceil", "len", "limits", "math", "number", "or", "row", "self", "str", "view"}
+_OPTION = re.compile(r"(--?[\w-]+=?(\{\w+\}|\d+)?[: ]?)+")
+HEAD = """# {name} for leadline.
+# Sorted, one text after the other. `python -m leadline.web.translations` adds what is new and
+# takes out what nobody shows any more; tests/web/test_translations.py wants every text translated.
+"""
+
+Text = str | tuple[str, ...]
+
+
+def wanted() -> set[Text]:
+    """
+    Every text a reader may see; a pair where the number decides.
+    """
+    return {*_marked(), *_tables(), *_sentences()}
+
+
+def _marked() -> Iterator[Text]:
+    found = extract_from_dir(
+        ROOT, METHODS, keywords=KEYWORDS, options_map={"**.html": {"trimmed": "true"}}
+    )
+    for _file, _line, message, _comments, _context in found:
+        if message and message != "":
+            yield tuple(message) if isinstance(message, list | tuple) else message
+
+
+def _tables() -> Iterator[str]:
+    from leadline.formats import DATASETS
+    from leadline.query import MEASURES
+    from leadline.query.dimensions import DIMENSIONS, WEEKDAYS
+    from leadline.reports.detectors import DETECTORS
+
+    for measure in MEASURES:
+        yield from (measure.title, measure.sentence)
+    for dimension in DIMENSIONS:
+        yield from (dimension.title, dimension.none, *dimension.classes)
+    yield from (*WEEKDAYS, "yes", "no", *DETECTORS)
+    yield from (dataset.meaning for dataset in DATASETS.values())
+
+
+def _sentences() -> Iterator[str]:
+    for name in SENTENCES:
+        source = Path(str(import_module(name).__file__)).read_text(encoding="utf-8")
+        yield from sentences(source)
+
+
+def sentences(source: str) -> set[str]:
+    """
+    The texts of a module that read like sentences: two words or more, and no documentation.
+    """
+    tree = ast.parse(source)
+    skipped = {id(node) for node in _unseen(tree)}
+    found = set()
+    for node in ast.walk(tree):
+        if id(node) in skipped:
+            continue
+        text = _text_of(node)
+        if text and _WORDS.search(re.sub(r"\{\w+\}", "", text)) and not _OPTION.fullmatch(text):
+            found.add(text.strip())
+    return found
+
+
+def _text_of(node: ast.AST) -> str:
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value
+    if not isinstance(node, ast.JoinedStr):
+        return ""
+    parts: list[str] = []
+    names: dict[str, str] = {}
+    for place, part in enumerate(node.values):
+        if isinstance(part, ast.Constant):
+            parts.append(str(part.value))
+        elif isinstance(part, ast.FormattedValue):
+            told = ast.unparse(part.value)
+            name = names.setdefault(told, _name(told, set(names.values()), place))
+            parts.append(f"{{{name}}}")
+    return "".join(parts)
+
+
+def _name(told: str, taken: set[str], place: int) -> str:
+    """
+    What a figure is called in the catalogue: the last word of what it is in the code.
+    """
+    words = [word for word in re.findall(r"[a-z_]{2,}", told) if word not in PLUMBING]
+    name = (words[-1] if words else "").strip("_") or "value"
+    return name if name not in taken else f"{name}{place}"
+
+
+def _unseen(tree: ast.AST) -> Iterator[ast.AST]:
+    """
+    Documentation, pieces of f-strings, type names, keys and what is compared with.
+    """
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.FunctionDef | ast.ClassDef):
+            first = node.body[0] if node.body else None
+            if isinstance(first, ast.Expr):
+                yield first.value
+        if isinstance(node, ast.JoinedStr):
+            yield from (part for part in ast.walk(node) if part is not node)
+        if isinstance(node, ast.Subscript):
+            yield from ast.walk(node.slice)
+
+
+def update(code: str) -> tuple[int, int]:
+    """
+    Rewrite a catalogue; how many texts it holds, and how many of them are not translated.
+    """
+    path = FOLDER / f"{code}.po"
+    old = _read(code)
+    new = Catalog(locale=code, fuzzy=False)
+    for text in wanted():
+        known = old.get(text if isinstance(text, str) else text[0])
+        new.add(text, known.string if known is not None and _same(known, text) else None)
+    with path.open("wb") as out:
+        write_po(out, new, sort_output=True, width=100, omit_header=False, no_location=True)
+    _tidy(path, code)
+    return len(new), len(untranslated(code))
+
+
+def _tidy(path: Path, code: str) -> None:
+    """
+    Dates and names of tools would change with every run.
+    """
+    text = path.read_text(encoding="utf-8")
+    head = text.index("msgid")
+    end = text.index("\n\n", head)
+    plural = re.search(r'"Plural-Forms: [^"]*"', text[head:end])
+    header = [
+        'msgid ""',
+        'msgstr ""',
+        f'"Language: {code}\\n"',
+        '"Content-Type: text/plain; charset=utf-8\\n"',
+        '"Content-Transfer-Encoding: 8bit\\n"',
+        plural[0] if plural else "",
+    ]
+    name = Locale.parse(code).get_display_name("en")
+    path.write_text(HEAD.format(name=name) + "\n".join(header) + text[end:], encoding="utf-8")
+
+
+def _same(known: Message, text: Text) -> bool:
+    return known.id == text if isinstance(text, str) else tuple(known.id) == text
+
+
+def _read(code: str) -> Catalog:
+    with (FOLDER / f"{code}.po").open("rb") as source:
+        return read_po(source, locale=code)
+
+
+def translated(code: str) -> dict[Text, Text]:
+    """
+    Every text of a catalogue with its translation, which may be empty.
+    """
+
+    def plain(text: str | list[str] | tuple[str, ...]) -> Text:
+        return text if isinstance(text, str) else tuple(text)
+
+    return {plain(m.id): plain(m.string or "") for m in _read(code) if m.id}
+
+
+def untranslated(code: str) -> list[Text]:
+    return [text for text, told in translated(code).items() if not told or not all(told)]
+
+
+def main() -> None:
+    for code in languages()[1:]:
+        texts, missing = update(code)
+        sys.stdout.write(f"{code}: {texts} texts, {missing} not translated\n")
+
+
+if __name__ == "__main__":
+    main()
