@@ -23,13 +23,13 @@ from leadline.reports.timeline import (
     spans,
 )
 from leadline.store.contract import Store
-from leadline.store.plan import Aggregate, Bucket, Condition, Function, Group, Op, Plan
+from leadline.store.plan import Aggregate, Bucket, Condition, Function, Group, Op, Plan, Row
 from leadline.store.scope import Scope
 
 BEFORE = timedelta(seconds=TOLD)  # a full set is sent each day: within it every node was told
 REMEMBERED = timedelta(days=35)  # a node not told of for longer is none of the scheduler's
 EXACT = timedelta(days=8)  # longer periods look only into hours that may have holes
-HOUR = 3600.0
+HOUR = timedelta(hours=1)
 WHOLE = 0.9  # share of the usual looks that makes an hour one without holes
 
 Host = tuple[str, str]  # cluster and name
@@ -138,24 +138,50 @@ def look_times(
     if end - start <= EXACT:
         return _looks(store, scope, first, last, where)
     by = (Group("cluster"), Group("@timestamp", Bucket.HOUR))
-    plan = Plan("node", (Aggregate("n", Function.COUNT),), by, where, first, last)
-    rows = store.ask(plan, scope)
+    counted = (
+        Aggregate("n", Function.COUNT),
+        Aggregate("first", Function.MIN, "sample.time"),
+        Aggregate("last", Function.MAX, "sample.time"),
+    )
+    rows = store.ask(Plan("node", counted, by, where, first, last), scope)
     found: dict[str, list[float]] = {}
     for cluster in {str(row["cluster"]) for row in rows}:
-        hours = {str(r["@timestamp"]): int(str(r["n"])) for r in rows if r["cluster"] == cluster}
-        usual = sorted(hours.values())[len(hours) // 2]
+        hours = {str(row["@timestamp"]): row for row in rows if row["cluster"] == cluster}
+        counts = sorted(int(row["n"] or 0) for row in hours.values())
+        usual = counts[len(counts) // 2]
         own = (*where, Condition("cluster", Op.IN, (cluster,)))
-        for hour, count in sorted(hours.items()):
-            begin = parse_time(hour)
-            if count >= WHOLE * usual:
-                step = GAP / 3
-                found.setdefault(cluster, []).extend(
-                    begin.timestamp() + step * n for n in range(int(HOUR / step) + 1)
-                )
-            else:
-                some = _looks(store, scope, begin, begin + timedelta(hours=1), own)
-                found.setdefault(cluster, []).extend(some.get(cluster, []))
+        times = found.setdefault(cluster, [])
+        holes: list[datetime] = []
+        for hour, row in sorted(hours.items()):
+            known = _whole_hour(row) if int(row["n"] or 0) >= WHOLE * usual else []
+            times += known
+            if not known:
+                holes.append(parse_time(hour))
+        for begin, until in _runs(holes):
+            times += _looks(store, scope, begin, until, own).get(cluster, [])
     return found
+
+
+def _runs(hours: list[datetime]) -> Iterator[tuple[datetime, datetime]]:
+    """
+    Neighbouring hours together.
+    """
+    begin = 0
+    for at in range(1, len(hours) + 1):
+        if at == len(hours) or hours[at] != hours[at - 1] + HOUR:
+            yield hours[begin], hours[at - 1] + HOUR
+            begin = at
+
+
+def _whole_hour(row: Row) -> list[float]:
+    """
+    Looks of an hour that has none missing, as far as spans need them.
+    """
+    if row["first"] is None or row["last"] is None:
+        return []
+    begin, end = (parse_time(str(row[name])).timestamp() for name in ("first", "last"))
+    steps = int((end - begin) // (GAP / 3)) + 1
+    return [begin + (end - begin) * n / steps for n in range(steps + 1)]
 
 
 def _looks(

@@ -10,6 +10,13 @@ from typing import Literal
 from uuid import UUID
 
 Kind = Literal["login", "gpu", "bigmem", "cpu"]
+Drain = tuple[int, int, str, str]  # from, to, why, who said so
+WHY = (
+    ("fan noise", "root"),
+    ("memory errors on DIMM 3", "root"),
+    ("firmware update", "olav"),
+    ("scratch is full", "slurm"),
+)
 
 GIB = 1 << 30
 
@@ -40,8 +47,17 @@ class Host:
     booted: int  # seconds since the epoch
     delay: float  # how long before the full tick it takes its sample
     down: tuple[int, int] | None = None  # silent in this span
+    drains: tuple[Drain, ...] = ()  # closed to new jobs in these
     free: int = 0
     free_cards: list[int] = field(default_factory=list)
+
+    def is_closed(self, moment: float) -> bool:
+        """
+        No job starts here: it is drained, or goes down within half an hour.
+        """
+        if self.down and self.down[0] - 1800 <= moment < self.down[1]:
+            return True
+        return any(first <= moment < last for first, last, _, _ in self.drains)
 
     @property
     def partition(self) -> str:
@@ -72,7 +88,7 @@ class Fleet:
         return tuple(host for host in self.hosts if host.kind == "login")
 
 
-def build_fleet(random: Random, nodes: int, start: int, end: int) -> Fleet:
+def build_fleet(random: Random, nodes: int, start: int, end: int, seed: int = 0) -> Fleet:
     hosts = [_host(random, kind, number, start) for kind, number in _names(nodes)]
     plain = [host for host in hosts if host.kind == "cpu"]
     days = (end - start) / 86400
@@ -80,7 +96,20 @@ def build_fleet(random: Random, nodes: int, start: int, end: int) -> Fleet:
         silent = plain[random.randrange(1, len(plain))]
         since = start + int((0.3 + 0.3 * random.random()) * (end - start))
         silent.down = (since, since + int(min(1.6, days / 4) * 86400))
+    _drain(Random(f"{seed}/drains"), hosts, start, end)  # noqa: S311 - a simulation
     return Fleet(tuple(hosts), tuple(_users(random, max(8, min(2000, nodes)))))
+
+
+def _drain(random: Random, hosts: list[Host], start: int, end: int) -> None:
+    """
+    Every compute node is drained about once in two months; not in the first days.
+    """
+    for host in hosts:
+        at = start + 2 * 86400 + random.expovariate(1 / (60 * 86400))
+        while host.kind != "login" and at < end - 86400:
+            until = at + random.uniform(2, 60) * 3600
+            host.drains += ((int(at), int(until), *random.choice(WHY)),)
+            at = until + random.expovariate(1 / (60 * 86400))
 
 
 def _names(nodes: int) -> list[tuple[Kind, int]]:

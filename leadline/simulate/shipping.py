@@ -8,6 +8,7 @@ whole, later ones count what was added, one that lived and died between two tick
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable
 from random import Random
 
 from leadline.formats.times import from_epoch
@@ -73,6 +74,7 @@ class NodeShipper:
         every: int,
         start: float,
         seed: str,
+        look: Callable[[float], bytes] | None = None,
     ) -> None:
         self.host = host
         self.every = every
@@ -84,6 +86,7 @@ class NodeShipper:
         self._random = Random(seed)  # noqa: S311 - a simulation, not a secret
         self._head = heads(host, cluster, every)
         self._node = node_line(host)
+        self._look = look
         self._cards = [gpu_line(host, index) for index in range(host.cards)]
 
     def tick(self, moment: float, ledger: Ledger, day: dict[str, int]) -> list[bytes]:
@@ -103,7 +106,9 @@ class NodeShipper:
             lines.append(head + HEARTBEAT)
             self.fresh = False
         else:
-            lines.append(head + self._node % self._node_values(core_ticks, resident, uptime))
+            told = self._look(moment) if self._look is not None else b""
+            node = self._node % self._node_values(core_ticks, resident, uptime)
+            lines.append(head + node[:-2] + told + node[-2:])
             lines += self._gpus(head, busy_cards)
         self.last = moment
         return lines

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 from random import Random
 from typing import BinaryIO, cast
@@ -19,6 +20,7 @@ import orjson
 from leadline.errors import LeadlineError
 from leadline.simulate.activity import Activity, Job
 from leadline.simulate.fleet import Fleet, build_fleet
+from leadline.simulate.nodes import Slurmctld
 from leadline.simulate.people import processes
 from leadline.simulate.shipping import NodeShipper
 from leadline.simulate.states import job_documents
@@ -85,7 +87,7 @@ def simulate(plan: Plan, folder: Path) -> Report:
     """
     plan.check()
     random = Random(plan.seed)  # noqa: S311 - a simulation, not a secret
-    fleet = build_fleet(random, plan.nodes, plan.start, plan.end)
+    fleet = build_fleet(random, plan.nodes, plan.start, plan.end, plan.seed)
     jobs = schedule(random, fleet, plan.start, plan.end)
     activities = processes(random, fleet, jobs, plan.start, plan.end)
     real = _real(activities, plan)
@@ -94,8 +96,10 @@ def simulate(plan: Plan, folder: Path) -> Report:
     folder.mkdir(parents=True, exist_ok=True)
     sampled, days = Ledger(), dict[str, dict[str, int]]()
     files: list[Path] = []
-    documents = _write_jobs(jobs, plan, folder, files)
-    documents += _write_samples(fleet, activities, plan, folder, files, sampled, days)
+    slurm = Slurmctld(fleet, jobs, plan.seed, plan.start, plan.end, plan.every)
+    documents = _write_told(jobs, slurm, plan, folder, files)
+    shippers = _shippers(fleet, activities, plan, slurm)
+    documents += _write_samples(shippers, plan, folder, files, sampled, days)
     truth = {
         "plan": {
             "seed": plan.seed,
@@ -110,6 +114,7 @@ def simulate(plan: Plan, folder: Path) -> Report:
         "sampled": sampled.as_dict() | {"by_day": _by_day(days)},
         "real": real.as_dict(),
         "findings": found,
+        "nodes": slurm.truth(),
         "users": {u.name: {"group": u.group, "project": u.project} for u in fleet.users},
     }
     (folder / TRUTH_FILE).write_bytes(orjson.dumps(truth, option=orjson.OPT_INDENT_2) + b"\n")
@@ -142,25 +147,29 @@ def _by_day(days: dict[str, dict[str, int]]) -> dict[str, object]:
     }
 
 
-def _write_jobs(jobs: list[Job], plan: Plan, folder: Path, files: list[Path]) -> int:
+def _write_told(
+    jobs: list[Job], slurm: Slurmctld, plan: Plan, folder: Path, files: list[Path]
+) -> int:
+    """
+    What the scheduler tells: of nodes, and of jobs.
+    """
     count = 0
     with _file(folder, JOBS_FILE, plan, files) as out:
-        for line in job_documents(jobs, plan.cluster, plan.start, plan.end):
+        told = job_documents(jobs, plan.cluster, plan.start, plan.end)
+        for line in chain(slurm.documents(plan.cluster), told):
             out.write(line)
             count += 1
     return count
 
 
 def _write_samples(
-    fleet: Fleet,
-    activities: list[Activity],
+    shippers: list[NodeShipper],
     plan: Plan,
     folder: Path,
     files: list[Path],
     ledger: Ledger,
     days: dict[str, dict[str, int]],
 ) -> int:
-    shippers = _shippers(fleet, activities, plan)
     ticks = list(range(plan.start + plan.every, plan.end + 1, plan.every))
     count = 0
     for name, in_file in _by_name(ticks, plan.every).items():
@@ -177,13 +186,21 @@ def _write_samples(
     return count
 
 
-def _shippers(fleet: Fleet, activities: list[Activity], plan: Plan) -> list[NodeShipper]:
+def _shippers(
+    fleet: Fleet, activities: list[Activity], plan: Plan, slurm: Slurmctld
+) -> list[NodeShipper]:
     here: dict[str, list[Activity]] = defaultdict(list)
     for activity in activities:
         here[activity.host.name].append(activity)
     return [
         NodeShipper(
-            host, here[host.name], plan.cluster, plan.every, plan.start, f"{plan.seed}/{host.name}"
+            host,
+            here[host.name],
+            plan.cluster,
+            plan.every,
+            plan.start,
+            f"{plan.seed}/{host.name}",
+            slurm.look if host is slurm.asks else None,
         )
         for host in fleet.hosts
     ]

@@ -169,7 +169,7 @@ def _room(job: Job, fleet: Fleet, moment: float) -> tuple[Host, ...]:
             continue
         if len(host.free_cards) < job.cards:
             continue
-        if host.down and host.down[0] - 1800 <= moment < host.down[1]:
+        if host.is_closed(moment):
             continue
         found.append(host)
         if len(found) == job.nodes:

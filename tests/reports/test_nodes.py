@@ -6,7 +6,6 @@ import random
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
-import pytest
 from click.testing import CliRunner
 
 from leadline.commands import cli
@@ -151,40 +150,6 @@ def test_spans_leave_no_hole_and_no_overlap() -> None:
         assert found[0].start == AT
         assert found[-1].end == AT + DAY
         assert all(a.end == b.start for a, b in pairwise(found))
-
-
-def test_a_year_of_changes_gives_the_availability_it_was_made_from() -> None:
-    """
-    Random states of 5 nodes over a year, with two outages of the collector; truth kept aside by
-    second.
-    """
-    rng, year = random.Random(42), 365 * DAY
-    away = [(50 * DAY, 51.5 * DAY), (200 * DAY, 200 * DAY + 5400)]
-    documents: list[Document] = []
-    truth: dict[str, dict[str, float]] = {}
-    for host in ("n1", "n2", "n3", "n4", "n5"):
-        at, told = 0.0, truth.setdefault(host, {"up": 0.0, "known": 0.0})
-        while at < year:
-            text = rng.choice(["IDLE", "MIXED", "ALLOCATED", "MIXED+DRAIN", "IDLE+DRAIN", "DOWN"])
-            until = min(year, at + 60 * rng.randrange(30, 30000))
-            documents.append(state(at, text, host))
-            days = range(int(at // DAY) + 1, int(until // DAY) + 1)
-            documents += [state(day * DAY, text, host, snapshot=True) for day in days]
-            length = until - at - sum(max(0, min(until, b) - max(at, a)) for a, b in away)
-            told["known"] += length
-            told["up"] += length * (text not in ("IDLE+DRAIN", "DOWN"))
-            at = until
-    edges = [0.0, *(moment for span in away for moment in span), year]
-    for begin, end in zip(edges[::2], edges[1::2], strict=True):
-        documents += looks(begin, end, 720)
-    store = MemoryStore()
-    for number, document in enumerate(documents):  # past the gate, which is not what is tested
-        store.tables.setdefault(str(document["dataset"]), {})[(number,)] = document
-    fleet = read(store, year)
-    for host, told in truth.items():
-        seconds = by_class(fleet.timeline(("fox", host)))
-        assert seconds["unknown"] == pytest.approx(year - told["known"], abs=1)
-        assert seconds["up"] == pytest.approx(told["up"], abs=1)
 
 
 def test_availability_of_a_partition_is_of_its_nodes() -> None:
