@@ -14,7 +14,6 @@ import lzma
 import sys
 import zlib
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from glob import glob
 from pathlib import Path
@@ -180,17 +179,6 @@ def _whole_lines(waiting: bytes, more: bytes) -> tuple[bytes, bytes]:
     if not cut and len(waiting) >= LONGEST_LINE:
         cut = len(waiting)
     return waiting[:cut], waiting[cut:]
-
-
-def ahead(pieces: Iterator[Slice]) -> Iterator[Slice]:
-    """
-    PIECES, the next one of which is read while somebody works on this one.
-    """
-    with ThreadPoolExecutor(1) as reader:
-        following = reader.submit(next, pieces, None)
-        while (piece := following.result()) is not None:
-            following = reader.submit(next, pieces, None)
-            yield piece
 
 
 def _open(name: str) -> IO[bytes]:

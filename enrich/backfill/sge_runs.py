@@ -13,7 +13,6 @@ from zoneinfo import ZoneInfo
 
 from enrich.backfill import sge_sql as sql
 from enrich.backfill.sge_zone import offset
-from leadline.store.lake.schema import literal
 
 DAY = 26 * 3600  # more than any day is long
 OF_MASTER = """s.job_number = m.job_number AND s.task_number = m.task_number
@@ -65,15 +64,10 @@ class Runs:
         members = f"SELECT *, [hostname] AS hosts FROM {self._masters(wanted)}"
         if self.with_slaves:
             members = _with_slaves(self._masters(wanted))
-        number = "job_number::VARCHAR"
-        local = f"CASE WHEN task_number > 0 THEN {number} || '.' || task_number ELSE {number} END"
         return f"""(
-SELECT *, {literal(self.cluster + "/")} || local_id AS job_id,
-  {literal(self.cluster + "/")} || local_id || '@' || submitted || '+'
-    || greatest(start_time, 0) AS run,
-  CASE WHEN start_time > 0 THEN end_time - start_time END AS wall,
+SELECT *, CASE WHEN start_time > 0 THEN end_time - start_time END AS wall,
   submitted + {offset("submitted", self.zone, self.first, self.last)} AS local_submit
-FROM (SELECT *, {local} AS local_id FROM ({members})))"""
+FROM ({members}))"""
 
 
 def _with_slaves(masters: str) -> str:

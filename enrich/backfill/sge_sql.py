@@ -45,7 +45,7 @@ def read_slice(path: str, columns: int, between: str = ":") -> str:
 
 def typed(source: str) -> str:
     """
-    Fields as numbers where they are numbers. Milliseconds become seconds.
+    Fields as numbers where they are numbers, and what names the run. Milliseconds become seconds.
     """
     whole = ", ".join(f"TRY_CAST({name} AS BIGINT) AS {name}" for name in WHOLE)
     decimal = ", ".join(f"TRY_CAST({name} AS DOUBLE) AS {name}" for name in DECIMAL)
@@ -53,9 +53,12 @@ def typed(source: str) -> str:
     times = ", ".join(small.format(name) for name in ("submission_time", "start_time", "end_time"))
     fields = f"SELECT {', '.join(TEXT)}, {whole}, {decimal} FROM {source}"
     submitted = "CASE WHEN submission_time > 0 THEN submission_time ELSE start_time END"
+    local = "CASE WHEN task_number > 0 THEN concat(job_number, '.', task_number)"
     return (
-        f"SELECT *, {submitted} AS submitted, {REASON} AS reason"
-        f" FROM (SELECT * REPLACE ({times}) FROM ({fields}))"
+        "SELECT *, concat(local_id, '@', submitted, '+', greatest(start_time, 0)) AS run"
+        f" FROM (SELECT *, {submitted} AS submitted, {REASON} AS reason,"
+        f" {local} ELSE job_number::VARCHAR END AS local_id"
+        f" FROM (SELECT * REPLACE ({times}) FROM ({fields})))"
     )
 
 
@@ -106,7 +109,7 @@ def slices(
     fields = {
         **_shared(cluster),
         "@timestamp": "make_timestamptz(day_start * 1000000)",
-        "dataset": "'job_slice'",
+        "dataset": _constant("job_slice"),
         "local.day": "DATE '1970-01-01' + day::INTEGER",
         "local.weekday": "(day + 3) % 7 + 1",
         "local.hour": "0",
@@ -121,13 +124,13 @@ def slices(
 
 def _shared(cluster: str) -> dict[str, str]:
     return {
-        "dataset": "'job'",
-        "cluster": literal(cluster),
+        "dataset": _constant("job"),
+        "cluster": _constant(cluster),
         "schema.version": str(SCHEMA_VERSION),
         "user.name": _named("owner"),
         "user.group": _named("grp"),
-        "job.id": "job_id",
-        "job.run": "run",
+        "job.id": f"{literal(cluster + '/')} || local_id",
+        "job.run": f"{literal(cluster + '/')} || run",
         "project": _named("project"),
         "partition": _named("qname"),
         "job.state": STATE,
@@ -154,8 +157,8 @@ def _run_fields() -> dict[str, str]:
         "local.hour": "local_submit % 86400 // 3600",
         "job.local_id": "local_id",
         "job.name": _named("job_name"),
-        "job.source": "'sge'",
-        "job.scheduler": "'sge'",
+        "job.source": _constant("sge"),
+        "job.scheduler": _constant("sge"),
         "job.exit_code": "exit_status",
         "job.exit_signal": "CASE WHEN exit_status BETWEEN 129 AND 192 THEN exit_status - 128 END",
         "job.failed": "failed",
@@ -179,8 +182,8 @@ def _run_fields() -> dict[str, str]:
         "job.core_seconds.user": "CASE WHEN wall IS NOT NULL THEN ru_utime END",
         "job.core_seconds.system": "CASE WHEN wall IS NOT NULL THEN ru_stime END",
         "job.io.bytes": "CASE WHEN io > 0 THEN (io * 1073741824)::BIGINT END",
-        "labels": "CASE WHEN mem > 0 OR ru_maxrss > 0 THEN"
-        " '{\"sge.mem_gb_seconds\":' || mem || ',\"sge.ru_maxrss_kib\":' || ru_maxrss || '}' END",
+        "labels": "CASE WHEN mem > 0 OR ru_maxrss > 0 THEN concat('{\"sge.mem_gb_seconds\":', mem,"
+        " ',\"sge.ru_maxrss_kib\":', ru_maxrss::BIGINT, '}') END",
     }
 
 
@@ -188,18 +191,33 @@ def _document(dataset: str, fields: dict[str, str], source: str) -> str:
     unknown = fields.keys() - DATASETS[dataset].by_name.keys()
     assert not unknown, f"{dataset} has no {unknown}"
     columns = (
-        f"({fields[f.name]})::{SQL_TYPES[f.type]} AS {quote(f.name)}"
+        f"({fields[f.name]}){_cast(f.type, fields[f.name])} AS {quote(f.name)}"
         for f in DATASETS[dataset].fields
         if f.name in fields
     )
     return f"SELECT {', '.join(columns)} FROM {source}"
 
 
+def _constant(text: str) -> str:
+    """
+    The same word in each row, as an ENUM: as text each row of it would be hashed.
+    """
+    return f"{literal(text)}::ENUM({literal(text)})"
+
+
+def _cast(kind: Type, value: str) -> str:
+    return "" if "::ENUM(" in value else f"::{SQL_TYPES[kind]}"
+
+
 def _named(name: str) -> str:
     """
     NONE and nothing are Grid Engine's words for absent.
     """
-    return f"CASE WHEN {name} NOT IN ('NONE', '') THEN left({name}, {LONGEST[Type.KEYWORD]}) END"
+    limit = LONGEST[Type.KEYWORD]
+    return (
+        f"CASE WHEN {name} IN ('NONE', '') THEN NULL"
+        f" WHEN strlen({name}) > {limit} THEN left({name}, {limit}) ELSE {name} END"
+    )
 
 
 def _instant(name: str) -> str:

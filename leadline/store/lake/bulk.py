@@ -8,7 +8,7 @@ with only the columns it fills. Where some are known, all are laid out in a temp
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Protocol
 
@@ -21,12 +21,12 @@ from leadline.store.lake.write import (
     Batch,
     Counts,
     copy_select,
-    create,
+    create_rows,
     key_of,
     look_at,
     month_end,
     overlapping,
-    replace,
+    replace_rows,
     same_key,
     stored_keys,
 )
@@ -62,7 +62,7 @@ def write_bulk(
     """
     with table.locked():
         table.prepare()
-        look = _look(con, table, f"({rows()})")
+        look = _look(con, table, rows)
         if look is None or (look.known == look.batch.rows and not look.newer):
             after()
             return Counts(0, look.batch.rows if look else 0)
@@ -72,14 +72,14 @@ def write_bulk(
         return _write_new(con, table, rows, look, after)
 
 
-def _look(con: duckdb.DuckDBPyConnection, table: Table, source: str) -> Look | None:
+def _look(con: duckdb.DuckDBPyConnection, table: Table, rows: Rows) -> Look | None:
     """
     Keys are told apart by a hash: two that fall together only cost the longer way.
     """
     found = con.execute(
         "SELECT count(*), min(moment), max(moment), count(DISTINCT key),"
         f" list(DISTINCT moment // {DAY}) FROM (SELECT"
-        f' epoch_us("@timestamp") AS moment, hash({key_of(table)}) AS key FROM {source})'
+        f' epoch_us("@timestamp") AS moment, hash({key_of(table)}) AS key FROM ({rows()}))'
     ).fetchone()
     assert found is not None
     count, first, last, distinct, days = found
@@ -89,16 +89,32 @@ def _look(con: duckdb.DuckDBPyConnection, table: Table, source: str) -> Look | N
     span = (epoch + timedelta(microseconds=first), epoch + timedelta(microseconds=last))
     batch = Batch(count, distinct, *span)
     months = sorted({f"{epoch + timedelta(days=day):%Y-%m}" for day in days})
-    known = newer = 0
-    if files := overlapping(table, batch):
-        older = 's."record.version" < coalesce(b."record.version", 0)'
-        row = con.execute(
-            f"SELECT count(*), count(*) FILTER ({older}) FROM {source} AS b"
-            f" JOIN {stored_keys(table, batch, files, files=True)} AS s ON {same_key(table)}"
-        ).fetchone()
-        assert row is not None
-        known, newer = row
-    return Look(batch, months, known, newer)
+    return Look(batch, months, *_known(con, table, batch, rows))
+
+
+def _known(
+    con: duckdb.DuckDBPyConnection, table: Table, batch: Batch, rows: Rows
+) -> tuple[int, int]:
+    """
+    How many rows have a key that is stored, and of those how many are newer than what is.
+
+    Only the time that stored files and the batch share is looked at: a file that grows shares
+    little of it with its past.
+    """
+    files = overlapping(table, batch)
+    if not files:
+        return 0, 0
+    first = max(batch.first, min(file.first for file in files))
+    last = min(batch.last, max(file.last for file in files))
+    shared = replace(batch, first=first, last=last)
+    older = 's."record.version" < coalesce(b."record.version", 0)'
+    row = con.execute(
+        f"SELECT count(*), count(*) FILTER ({older})"
+        f" FROM ({rows(first, last + timedelta(seconds=1))}) AS b"
+        f" JOIN {stored_keys(table, shared, files, files=True)} AS s ON {same_key(table)}"
+    ).fetchone()
+    assert row is not None
+    return row[0], row[1]
 
 
 def _write_new(
@@ -132,7 +148,7 @@ def _sort_out(con: duckdb.DuckDBPyConnection, table: Table, source: str, look: L
     )
     try:
         if not look.newer:
-            created = create(con, table, look.batch, ordered=False)
+            created = create_rows(con, table, look.batch, ordered=False)
             return Counts(created, look.batch.rows - created)
         return _newer(con, table, look.batch)
     finally:
@@ -148,10 +164,10 @@ def _newer(con: duckdb.DuckDBPyConnection, table: Table, batch: Batch) -> Counts
         f" SEMI JOIN {stored_keys(table, batch, overlapping(table, batch), files=True)} AS s"
         f' ON {same_key(table)} AND s."record.version" < coalesce(b."record.version", 0)'
     )
-    created = create(con, table, batch)
+    created = create_rows(con, table, batch)
     con.execute("DROP TABLE batch; ALTER TABLE older RENAME TO batch")
     corrected = look_at(con, table)
     assert corrected is not None
     updated = corrected.rows
-    replace(con, table, corrected)
+    replace_rows(con, table, corrected)
     return Counts(created + updated, batch.rows - created - updated, updated)

@@ -57,7 +57,7 @@ def write_rows(con: duckdb.DuckDBPyConnection, table: Table, source: str, mode: 
             return Counts(0, 0)
         with table.locked():
             table.prepare()
-            accepted = (replace if mode == "replace" else create)(con, table, batch)
+            accepted = (replace_rows if mode == "replace" else create_rows)(con, table, batch)
         return Counts(accepted, batch.rows - accepted)
     finally:
         con.execute("DROP TABLE IF EXISTS batch; DROP TABLE IF EXISTS fresh")
@@ -161,7 +161,7 @@ def month_end(month: str) -> datetime:
     return (first + timedelta(days=32)).replace(day=1)
 
 
-def create(
+def create_rows(
     con: duckdb.DuckDBPyConnection, table: Table, batch: Batch, *, ordered: bool = True
 ) -> int:
     """
@@ -200,7 +200,7 @@ def _of_month(relation: str, month: str, months: Sequence[str]) -> str:
     return f'SELECT * FROM {relation} WHERE {span} AND "@timestamp" < TIMESTAMPTZ {end}'
 
 
-def replace(con: duckdb.DuckDBPyConnection, table: Table, batch: Batch) -> int:
+def replace_rows(con: duckdb.DuckDBPyConnection, table: Table, batch: Batch) -> int:
     """
     Each row is held against the greatest version before it, stored or in the batch itself.
     """
