@@ -23,12 +23,14 @@ from leadline.query import (
     parse_question,
     question,
 )
+from leadline.query.rejected import rejected_in
 from leadline.render import render
 from leadline.render.table import FORMATS
 from leadline.reports.answers import as_json, as_table, footer, headline, sentence, why_empty
 from leadline.settings.zones import cluster_zone
 from leadline.store.scope import EVERYTHING
 
+BARE = ("csv", "tsv", "ndjson")  # rows alone: how sure they are goes to the standard error
 SHOWN = 20  # rows on a terminal when nobody says how many
 
 
@@ -86,8 +88,12 @@ def usage(
         datetime.now(UTC),
         zone=zone_of(context, asked, zone),
         named=named_periods(context),
+        rejected=rejected_in(context.paths.dead_letters),
     )
     click.echo(written(answer, form, explain=explain))
+    if form in BARE:
+        for line in footer(answer):
+            click.echo(line, err=True)
 
 
 def read_question(

@@ -7,7 +7,7 @@ where parts do not join, so that parts and others make the whole.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
@@ -15,7 +15,7 @@ from zoneinfo import ZoneInfo
 from leadline.errors import QuestionError
 from leadline.formats.times import parse_time
 from leadline.query.compile import Source, canonical, sources
-from leadline.query.coverage import Coverage, coverage, nobody_looked
+from leadline.query.coverage import Coverage, coverage, nobody_looked, not_kept, not_kept_notes
 from leadline.query.dimensions import Dimension, dimension
 from leadline.query.measure import Measure
 from leadline.query.measures import measure
@@ -57,6 +57,8 @@ class Answer:
     others_by_time: tuple[Row, ...] = ()
     shares: tuple[float | None, ...] = ()  # of the first measure, where it adds up
     coverage: Coverage = field(default_factory=Coverage)
+    kept_from: Mapping[str, str] = field(default_factory=dict)  # by dataset not kept for all of it
+    rejected: int | None = None  # documents no store would take; None: not counted here
     provisional: bool = False  # the period reaches into hours that are still being sampled
     multiple: bool = False  # rows may count a document more than once: they exceed the total
     notes: tuple[str, ...] = ()
@@ -84,10 +86,11 @@ def ask(
     zone: ZoneInfo | None = None,
     named: Mapping[str, str] | None = None,
     rolled: bool = True,
+    rejected: Callable[[Period], int] | None = None,
 ) -> Answer:
     """
     Answer QUESTION as of NOW. ZONE counts the days; NAMED are the site's own periods; ROLLED
-    takes closed hours from hourly usage.
+    takes closed hours from hourly usage; REJECTED counts dead letters, where they can be seen.
     """
     known = canonical(question)
     period = parse_period(known.period, now, zone or local_zone(), named)
@@ -106,10 +109,12 @@ def ask(
     notes: list[str] = []
     others, others_by_time = _others(known, tables, chosen.hidden, notes)
     by_time = _by_time(known, tables, [level.total(known.bucket) for level in tables])
+    kept_from = not_kept(asker.leaned_on, period, store)
     notes += nobody_looked(found, store)
     multiple = any(d.multiple_in(s.plan.dataset) for d in dims for s in found)
     if multiple:
         notes.append(_more_than_once(known, rows, others, total))
+    notes += not_kept_notes(kept_from)
     return Answer(
         question=known,
         period=period,
@@ -122,6 +127,8 @@ def ask(
         others_by_time=others_by_time,
         shares=_shares(known, rows, total),
         coverage=coverage(known, period, store, now),
+        kept_from=kept_from,
+        rejected=None if rejected is None else rejected(period),
         provisional=period.end is None or period.end > now - timedelta(hours=1),
         multiple=multiple,
         notes=tuple(note for note in notes if note),

@@ -1,10 +1,11 @@
 """
-How sure an answer is: the share of node time that was looked at, and when anyone last looked.
+How sure an answer is: the share of node time that was looked at, when anyone last looked, what was
+lost on the way, and since when there is anything at all.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -13,11 +14,33 @@ from leadline.query.compile import Source, conditions_of
 from leadline.query.dimensions import dimension
 from leadline.query.periods import Period
 from leadline.query.question import Question
+from leadline.query.rollups import capacity_until, hour_of, next_hour
 from leadline.store.contract import Store
-from leadline.store.plan import Aggregate, Condition, Function, Group, Op, Plan
+from leadline.store.plan import Aggregate, Condition, Function, Group, Op, Plan, Row
 from leadline.store.scope import EVERYTHING
 
+TITLES = {
+    "process": "samples are",
+    "process_gpu": "samples of cards are",
+    "usage": "hourly usage is",
+    "capacity": "capacity is",
+    "job": "runs are",
+    "job_slice": "hours of runs are",
+}
 SILENT = 0.9  # a node below this share is named
+NODES = (Condition("job.id", Op.MISSING),)  # not the part of a job
+BY = (Group("cluster"), Group("host.name"))
+SAMPLED = (
+    Aggregate("seconds", Function.SUM, "interval.seconds"),
+    Aggregate("first", Function.MIN, "@timestamp"),
+    Aggregate("last", Function.MAX, "@timestamp"),
+)
+HOURLY = (
+    Aggregate("seconds", Function.SUM, "covered.seconds"),
+    *(Aggregate(name, Function.SUM, f"seconds.{name}") for name in ("up", "down", "drained")),
+    Aggregate("first", Function.MIN, "@timestamp"),
+    Aggregate("last", Function.MAX, "@timestamp"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,50 +53,93 @@ class Coverage:
     newest: str | None = None  # the latest heartbeat or sample
     hosts: int = 0
     silent: tuple[tuple[str, float], ...] = ()  # nodes and the share of their time covered
+    dropped: int = 0  # documents that nodes had to drop before they could be sent
+
+
+@dataclass(slots=True)
+class _Host:
+    """
+    What is known of one node's time within the period.
+    """
+
+    seconds: float = 0.0  # looked at
+    measured: bool = False
+    lost: float = 0.0  # down or drained, and not looked at: nothing was there to see
+    first: str | None = None
+    last: str | None = None
+
+    def add(self, row: Row) -> None:
+        self.measured = self.measured or row["seconds"] is not None
+        seconds = float(row["seconds"] or 0)
+        out = float(row.get("down") or 0) + float(row.get("drained") or 0)
+        self.lost += max(0.0, out - max(0.0, seconds - float(row.get("up") or 0)))
+        self.seconds += seconds
+        if seconds or "up" not in row:  # an hour nobody heard of the node is no look at it
+            self.last = max(str(row["last"]), self.last or "")
+        if self.last or row.get("up"):  # up by the scheduler and never heard: not covered
+            self.first = min(str(row["first"]), self.first or "~")
+
+    def share(self, length: float) -> float | None:
+        whole = length - self.lost
+        return min(1.0, self.seconds / whole) if whole > 0 else None
 
 
 def coverage(question: Question, period: Period, store: Store, now: datetime) -> Coverage:
     """
-    From node documents: the seconds they speak for, of the seconds their nodes had.
+    The seconds that nodes were looked at, of the seconds they had: from hourly capacity as far as
+    it is complete, from the nodes' own documents after it.
 
     Asked in full whoever asks: how much was looked at is nobody's secret.
     """
-    plan = Plan(
-        "node",
-        (
-            Aggregate("seconds", Function.SUM, "interval.seconds"),
-            Aggregate("first", Function.MIN, "@timestamp"),
-            Aggregate("last", Function.MAX, "@timestamp"),
-        ),
-        by=(Group("cluster"), Group("host.name")),
-        where=(Condition("job.id", Op.MISSING), *_where(question, store)),
-        start=period.start,
-        end=period.end,
-    )
-    rows = [row for row in store.ask(plan, EVERYTHING) if row["first"] and row["last"]]
-    if not rows:
+    hosts: dict[tuple[str, str], _Host] = {}
+    for plan in _plans(question, period, store):
+        for row in store.ask(plan, EVERYTHING):
+            if row["first"] and row["last"]:
+                key = (str(row["cluster"]), str(row["host.name"]))
+                hosts.setdefault(key, _Host()).add(row)
+    heard = {key: host for key, host in hosts.items() if host.first is not None}
+    if not heard:
         return Coverage(newest=_newest_sample(period, store))
-    newest = max(str(row["last"]) for row in rows)
+    newest = max((host.last for host in heard.values() if host.last), default=None)
+    if newest is None:
+        return Coverage(hosts=len(heard))
+    dropped = _dropped(question, period, store)
     end = min(period.end or now, now, max(parse_time(newest), now - timedelta(hours=1)))
-    begin = min(parse_time(str(row["first"])) for row in rows)
+    begin = min(parse_time(str(host.first)) for host in heard.values())
     start = period.start if period.start is not None and period.start < end else begin
     length = (end - start).total_seconds()
-    if length <= 0 or all(row["seconds"] is None for row in rows):
-        return Coverage(None, newest, len(rows))
-    several = len({row["cluster"] for row in rows}) > 1
+    if length <= 0 or not any(host.measured for host in heard.values()):
+        return Coverage(None, newest, len(heard), dropped=dropped)
+    several = len({cluster for cluster, _ in heard}) > 1
     shares = {
-        f"{row['cluster']}/{row['host.name']}" if several else str(row["host.name"]): min(
-            1.0, float(row["seconds"] or 0) / length
-        )
-        for row in rows
+        f"{cluster}/{name}" if several else name: share
+        for (cluster, name), host in heard.items()
+        if (share := host.share(length)) is not None
     }
     silent = sorted((share, host) for host, share in shares.items() if share < SILENT)
     return Coverage(
-        sum(shares.values()) / len(shares),
+        sum(shares.values()) / len(shares) if shares else None,
         newest,
-        len(rows),
+        len(heard),
         tuple((host, share) for share, host in silent),
+        dropped,
     )
+
+
+def _plans(question: Question, period: Period, store: Store) -> Iterator[Plan]:
+    until = capacity_until(store)
+    first = None if period.start is None else next_hour(period.start)
+    last = until if until is None or period.end is None else min(until, hour_of(period.end))
+    where = (*NODES, *_where(question, store))
+    if last is None or (first is not None and first >= last):
+        yield Plan("node", SAMPLED, BY, where, period.start, period.end)
+        return
+    alone = Condition("gpu.model", Op.MISSING)
+    yield Plan("capacity", HOURLY, BY, (alone, *_where(question, store)), first, last)
+    if first != period.start:
+        yield Plan("node", SAMPLED, BY, where, period.start, first)
+    if last != period.end:
+        yield Plan("node", SAMPLED, BY, where, last, period.end)
 
 
 def _where(question: Question, store: Store) -> list[Condition]:
@@ -85,6 +151,13 @@ def _where(question: Question, store: Store) -> list[Condition]:
         if dimension(known.dimension).name in ("cluster", "host"):
             found += conditions_of(known, Plan("node", ()), store, EVERYTHING)
     return found
+
+
+def _dropped(question: Question, period: Period, store: Store) -> int:
+    lost = Aggregate("n", Function.SUM, "shipper.dropped_by_bound")
+    where = tuple(_where(question, store))
+    (row,) = store.ask(Plan("node", (lost,), (), where, period.start, period.end), EVERYTHING)
+    return int(row["n"] or 0)
 
 
 def _newest_sample(period: Period, store: Store) -> str | None:
@@ -108,3 +181,40 @@ def nobody_looked(sources: Sequence[Source], store: Store) -> list[str]:
         return []
     share = 100 * seconds["unknown"] / sum(seconds.values())
     return [f"of {share:.1f} % of the node time nobody knows whether nodes were up"]
+
+
+def not_kept(leaned_on: Collection[str], period: Period, store: Store) -> dict[str, str]:
+    """
+    By dataset that was leaned on: the day before which nothing of it is kept, where the period
+    begins before that day. Raw samples go first; hourly usage goes back further.
+    """
+    found: dict[str, str] = {}
+    for name in leaned_on:
+        oldest = _oldest(store, name)
+        if oldest is None:
+            continue
+        if period.start is None:
+            usage = _oldest(store, "usage") if name == "process" else None
+            if usage is None or hour_of(oldest) <= usage:
+                continue
+        found |= _late(period, name, oldest)
+    return found
+
+
+def not_kept_notes(found: Mapping[str, str]) -> list[str]:
+    """
+    What people are told of it.
+    """
+    return [f"{TITLES.get(name, name)} not kept before {day}" for name, day in found.items()]
+
+
+def _late(period: Period, name: str, oldest: datetime) -> dict[str, str]:
+    day = oldest.astimezone(period.zone).date()
+    begins = None if period.start is None else period.start.astimezone(period.zone).date()
+    return {name: day.isoformat()} if begins is None or begins < day else {}
+
+
+def _oldest(store: Store, dataset: str) -> datetime | None:
+    first = Aggregate("first", Function.MIN, "@timestamp")
+    (row,) = store.ask(Plan(dataset, (first,)), EVERYTHING)
+    return None if row["first"] is None else parse_time(str(row["first"]))

@@ -160,7 +160,7 @@ def pieces(plan: Plan, until: datetime | None) -> Pieces:
     if until is None or plan.dataset != "process" or plan.time != "@timestamp":
         return Pieces((plan,))
     usage = _on_usage(plan)
-    first = None if plan.start is None else _next_hour(plan.start)
+    first = None if plan.start is None else next_hour(plan.start)
     last = until if plan.end is None else min(until, hour_of(plan.end))
     if usage is None or (first is not None and first >= last):
         return Pieces((plan,))
@@ -189,7 +189,7 @@ def mixes(plan: Plan, distinct: Aggregate, until: datetime) -> bool:
     return cut.usage is not None and bool(cut.raw)
 
 
-def _next_hour(moment: datetime) -> datetime:
+def next_hour(moment: datetime) -> datetime:
     begin = hour_of(moment)
     return begin if begin == moment else begin + HOUR
 

@@ -49,6 +49,7 @@ class Asker:
     until: datetime | None = None  # hourly usage is complete before it
     seen: dict[tuple[object, ...], Table] = field(default_factory=dict)
     answered: dict[str, None] = field(default_factory=dict)  # datasets that were asked
+    leaned_on: dict[str, None] = field(default_factory=dict)  # those that bear the period
 
     def table(
         self,
@@ -148,6 +149,7 @@ class Asker:
             if listed and all(mixes(plan, a, until) for a in listed):
                 return self._listed(plan, listed)
         cut = pieces(plan, until)
+        self.leaned_on[cut.usage.dataset if cut.usage else plan.dataset] = None
         plans = [*cut.raw, *([cut.usage] if cut.usage else [])]
         tables = [self._plain(each) for each in plans]
         if len(tables) == 1:

@@ -85,6 +85,9 @@ def as_json(answer: Answer) -> dict[str, object]:
         "nodes": answer.coverage.hosts,
         "silent": [{"host": host, "coverage": share} for host, share in answer.coverage.silent],
         "newest": answer.coverage.newest,
+        "rejected": answer.rejected,
+        "dropped": answer.coverage.dropped,
+        "not_kept_before": dict(answer.kept_from),
         "provisional": answer.provisional,
         "approximate": [name for name in names if measure(name).approximate],
         "counted_more_than_once": answer.multiple,
@@ -168,6 +171,11 @@ def footer(answer: Answer) -> list[str]:
         lines[-1] += f" Newest sample {moment:%Y-%m-%d %H:%M}."
     if answer.provisional:
         lines.append("Provisional: the period is not over, or its last hour is still coming in.")
+    if answer.rejected:
+        count = f"{answer.rejected:,} documents of these days were rejected"
+        lines.append(f"{count}: `leadline deadletters` tells why.")
+    if known.dropped:
+        lines.append(f"{known.dropped:,} documents were dropped on nodes that could not send them.")
     approximate = [m for m in map(measure, answer.question.measures) if m.approximate]
     if approximate:
         lines.append(f"≈ within 2 %: {', '.join(m.title for m in approximate)}.")
