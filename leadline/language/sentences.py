@@ -62,5 +62,5 @@ def _pattern(text: str) -> re.Pattern[str]:
             parts.append(f"(?P={part})")
         else:
             names.add(part)
-            parts.append(f"(?P<{part}>.+?)")
+            parts.append(f"(?P<{part}>.*?)")
     return re.compile("".join(parts), re.DOTALL)

@@ -84,6 +84,7 @@ def _row(record: Document) -> dict[str, Value]:
             number(record, "job.gpu_seconds.busy"), number(record, "job.gpu_seconds.allocated")
         ),
         "core_hours": None if allocated is None else allocated / 3600,
+        "start": _text(record, "job.start"),
         "end": _text(record, "job.end"),
         "name": _text(record, "job.name"),
     }

@@ -11,6 +11,7 @@ from babel.dates import format_date, format_datetime
 
 from leadline.language import _, current, ngettext
 from leadline.language.figures import figure
+from leadline.render import duration
 
 NOT_MEASURED = "–"
 MOST_CHANGE = 20  # beyond it there was next to nothing before, and a percentage says little
@@ -128,6 +129,17 @@ def stamp(value: datetime) -> str:
     A moment in a table: 3 Nov 2026 14:02.
     """
     return str(format_datetime(value, "d MMM y HH:mm", locale=_locale()))
+
+
+def lasting(seconds: float | None) -> str:
+    """
+    2 d 04:10, 04:10, or 12 s.
+    """
+    if seconds is None:
+        return NOT_MEASURED
+    text = duration(seconds)
+    whole, mark, clock = text.partition(" d ")
+    return _("{days} d {clock}").format(days=whole, clock=clock) if mark else text
 
 
 def _locale() -> str:

@@ -11,13 +11,12 @@ from flask import render_template, request, url_for
 
 from leadline.errors import QuestionError
 from leadline.language import _, said
-from leadline.render import duration
 from leadline.reports.advice import advise
 from leadline.reports.job import JobView, Resource
 from leadline.web.asking import desk
 from leadline.web.pages.job import chart_of, state_words, view_of
 from leadline.web.sentences import clusters, when
-from leadline.web.words import number, percent, size
+from leadline.web.words import lasting, number, percent, size
 
 MOST = 6
 
@@ -99,8 +98,8 @@ def _rows(views: Sequence[JobView]) -> list[Row]:
         Row(_("Nodes"), [number(len(view.nodes)) if view.nodes else "–" for view in views]),
         Row(_("Programs"), [_programs(view) for view in views], False),
         Row(_("Started"), [when(view.start) if view.start else "–" for view in views], False),
-        Row(_("Run time"), [_time(view.wall) for view in views]),
-        Row(_("Time asked"), [_time(view.time.asked) for view in views]),
+        Row(_("Run time"), [lasting(view.wall) for view in views]),
+        Row(_("Time asked"), [lasting(view.time.asked) for view in views]),
         *_resource(_("Cores"), [view.cpu for view in views], _amount),
         *_resource(_("Memory"), [view.memory for view in views], _bytes),
         *_resource(_("GPUs"), [view.gpu for view in views], _amount),
@@ -126,10 +125,6 @@ def _amount(value: float | None) -> str:
 
 def _bytes(value: float | None) -> str:
     return "–" if value is None else size(value)
-
-
-def _time(value: float | None) -> str:
-    return "–" if value is None else duration(value)
 
 
 def _programs(view: JobView) -> str:

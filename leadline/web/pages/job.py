@@ -12,7 +12,6 @@ from flask import render_template, request, url_for
 
 from leadline.formats.times import parse_time
 from leadline.language import _, said
-from leadline.render import duration
 from leadline.render.charts import draw_svg
 from leadline.render.charts.profile import Track, tracks
 from leadline.reports.advice import Advice, advise
@@ -23,7 +22,7 @@ from leadline.reports.scale import scale
 from leadline.web.asking import desk
 from leadline.web.pages.around import Neighbour, Process, neighbours, processes
 from leadline.web.sentences import clusters, when
-from leadline.web.words import number, percent, size
+from leadline.web.words import lasting, number, percent, size
 
 POINTS = 240  # of a profile: more than a screen shows is not sent
 CARDS_DRAWN = 8
@@ -135,7 +134,7 @@ def scaling(view: JobView) -> Scaling | None:
             (
                 number(one.cores),
                 number(one.runs),
-                "–" if one.wall is None else duration(one.wall),
+                "–" if one.wall is None else lasting(one.wall),
                 "–" if one.efficiency is None else percent(one.efficiency),
             )
             for one in known.sizes
@@ -172,8 +171,8 @@ def sentence(view: JobView) -> str:
         name=str(view.record.get("job.name") or "") or _("A job"),
         user=view.user or _("an unknown user"),
         state=state_words(view.state),
-        wall=duration(view.wall) if view.wall is not None else "",
-        asked=duration(view.time.asked) if view.time.asked else "",
+        wall=lasting(view.wall) if view.wall is not None else "",
+        asked=lasting(view.time.asked) if view.time.asked else "",
     )
 
 
@@ -205,7 +204,7 @@ def lines_of(view: JobView, noted: set[str]) -> list[Line]:
         return "–" if value is None else size(value)
 
     def time(value: float | None) -> str:
-        return "–" if value is None else duration(value)
+        return "–" if value is None else lasting(value)
 
     wanted = (
         (_("CPU cores"), view.cpu, "cpu", cores),

@@ -13,13 +13,12 @@ from flask import render_template, request, url_for
 from leadline.formats.times import parse_time
 from leadline.language import _, ngettext
 from leadline.query import Question, parse_filters
-from leadline.render import duration
 from leadline.render.table import Value
 from leadline.reports.jobs import job_rows
 from leadline.web.asking import desk
 from leadline.web.empty import newest_sample, nothing_yet
 from leadline.web.sentences import clusters, spoken_period
-from leadline.web.words import number, percent, stamp
+from leadline.web.words import lasting, number, percent, stamp
 
 LIMIT = 100
 NOW = "now"
@@ -135,12 +134,12 @@ def line_of(row: Mapping[str, Value], period: str) -> Line:
         cores=number(row.get("cores")),
         gpus=number(row.get("gpus")) if row.get("gpus") else "",
         wait=_duration(row.get("wait")),
-        wall=_duration(row.get("run_time")),
+        wall=_duration(row.get("run_time") or _so_far(row, period)),
         hours=number(row.get("core_hours"), "hours"),
         cpu="–" if share is None else percent(share / 100),
         cpu_length=min(100.0, share or 0.0),
         cpu_low=share is not None and share < LOW,
-        end=_moment(_text(row, "end")),
+        end=_moment(_text(row, "start" if period == NOW else "end")),
     )
 
 
@@ -150,7 +149,14 @@ def _text(row: Mapping[str, Value], name: str) -> str:
 
 
 def _duration(value: Value) -> str:
-    return duration(float(value)) if isinstance(value, int | float) else "–"
+    return lasting(float(value)) if isinstance(value, int | float) else "–"
+
+
+def _so_far(row: Mapping[str, Value], period: str) -> float | None:
+    start = _text(row, "start")
+    if period != NOW or not start:
+        return None
+    return (desk().now - parse_time(start)).total_seconds()
 
 
 def _moment(text: str) -> str:

@@ -15,7 +15,6 @@ from leadline.formats.times import parse_time
 from leadline.language import _
 from leadline.query import Filter, Period, Question, measure
 from leadline.query.question import Value
-from leadline.render import duration
 from leadline.render.charts import draw_svg
 from leadline.render.charts.profile import Track, tracks
 from leadline.reports.jobs import job_rows
@@ -30,7 +29,7 @@ from leadline.web.pages.jobs import line_of
 from leadline.web.sentences import clusters, span, spoken_period, when
 from leadline.web.strips import line as states_line
 from leadline.web.tables import Table, build
-from leadline.web.words import number, percent, size
+from leadline.web.words import lasting, number, percent, size
 
 DEFAULT = "last 7 days"
 OFFERED = ("last 24 hours", "last 7 days", "last 30 days")
@@ -175,7 +174,7 @@ def _available(spans: Sequence[Span]) -> str:
 def _state(known: Span) -> State:
     return State(
         start=clock(known.start),
-        length=duration(known.seconds),
+        length=lasting(known.seconds),
         name=known.state or _("nobody looked"),
         reason=known.reason,
         by=known.reason_user if desk().scope.everything else "",
