@@ -3,7 +3,7 @@ Figures on their way out: one table, written for terminals, spreadsheets, script
 """
 
 from leadline.render.table import Column, Table, render
-from leadline.render.text import bar, duration, number, safe_cell, safe_text, sparkline
+from leadline.render.text import bar, duration, number, paragraphs, safe_cell, safe_text, sparkline
 
 __all__ = [
     "Column",
@@ -11,6 +11,7 @@ __all__ = [
     "bar",
     "duration",
     "number",
+    "paragraphs",
     "render",
     "safe_cell",
     "safe_text",

@@ -8,6 +8,8 @@ terminal, become a formula in a spreadsheet or break a line.
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Iterable
+from textwrap import wrap
 
 GIB = 2**30
 BLOCKS = "▁▂▃▄▅▆▇█"
@@ -66,6 +68,20 @@ def fit(text: str, width: int) -> str:
             break
         kept += char
     return f"{kept}…"
+
+
+def paragraphs(lines: Iterable[str], width: int = 0) -> str:
+    """
+    Lines made safe; one that is too long goes on below itself, further in. WIDTH 0 is no limit.
+    """
+    found: list[str] = []
+    for line in map(safe_text, lines):
+        inner = " " * (len(line) - len(line.lstrip(" •")))
+        if width > len(inner) + 10 and width_of(line) > width:
+            found += wrap(line, width, subsequent_indent=inner or "  ", drop_whitespace=True)
+        else:
+            found.append(line)
+    return "\n".join(found)
 
 
 def number(value: float | None, unit: str = "") -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from leadline.render import bar, duration, number, safe_text, sparkline
+from leadline.render import bar, duration, number, paragraphs, sparkline
 from leadline.reports.advice import Advice
 from leadline.reports.job import JobView, Resource
 from leadline.reports.profile import Series
@@ -25,7 +25,7 @@ def summary(view: JobView, advice: Sequence[Advice], width: int = 100) -> str:
     if len(view.runs) > 1:
         others = ", ".join(run for run in view.runs if run != view.run)
         lines.append(f"Other runs of this id: {others} (--run shows one).")
-    return "\n".join(safe_text(line)[:width] if width else safe_text(line) for line in lines)
+    return paragraphs(lines, width)
 
 
 def _head(view: JobView) -> str:
@@ -55,7 +55,7 @@ def _hosts(hosts: Sequence[str]) -> str:
 
 def _resources(view: JobView, advice: Sequence[Advice]) -> list[str]:
     noted = {known.about for known in advice}
-    lines = [f"{'':10}{'asked':>14}{'used at peak':>16}{'mean':>12}"]
+    lines = [f"{'':10}{'asked':>13}{'used at peak':>14}{'mean':>9}"]
     rows = [
         ("CPU", view.cpu, "cpu", lambda value: number(value, "hours"), " cores"),
         ("memory", view.memory, "memory", lambda value: number(value, "bytes"), " GiB"),
@@ -74,10 +74,10 @@ def _resource(title: str, known: Resource, write, unit: str, *, see: bool) -> st
             return "–"
         return write(value) + (unit if with_unit else "")  # type: ignore[no-any-return]
 
-    cells = f"{cell(known.asked, True):>14}{cell(known.peak):>16}{cell(known.mean):>12}"
+    cells = f"{cell(known.asked, True):>13}{cell(known.peak):>14}{cell(known.mean):>9}"
     share = "  not measured"
     if known.share is not None:
-        share = f"  {bar(known.share, 20):20} {100 * known.share:3.0f} %"
+        share = f"  {bar(known.share, 12):12} {100 * known.share:3.0f} %"
     return f"  {title:8}{cells}{share}{'  see advice' if see else ''}".rstrip()
 
 

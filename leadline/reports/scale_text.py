@@ -4,7 +4,7 @@ Whether a job will scale, as it is printed on a terminal.
 
 from __future__ import annotations
 
-from leadline.render import bar, duration, number, safe_text
+from leadline.render import bar, duration, number, paragraphs
 from leadline.reports.scale import Scale
 from leadline.reports.scale_limits import Use
 
@@ -32,7 +32,7 @@ def scale_summary(found: Scale, width: int = 100) -> str:
         ]
     if found.missing:
         lines += ["", f"Not measured, so nothing is said of it: {', '.join(found.missing)}."]
-    return "\n".join(safe_text(line)[:width] if width else safe_text(line) for line in lines)
+    return paragraphs(lines, width)
 
 
 def _use(use: Use) -> str:
@@ -41,7 +41,7 @@ def _use(use: Use) -> str:
 
     title = f"{use.name} GiB" if use.unit == "bytes" else use.name
     shares = f"{_percent(use.full):>12}"
-    drawn = f"  {bar(use.share, 16)}" if use.share is not None else ""
+    drawn = f"  {bar(use.share, 10)}" if use.share is not None else ""
     return (
         f"  {title:10}{cell(use.fitted):>8}{cell(use.had):>10}{cell(use.mean):>8}"
         f"{cell(use.peak):>8}{shares}{cell(use.sufficed):>10}{drawn}"

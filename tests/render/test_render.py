@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leadline.render import Column, Table, bar, duration, number, render, safe_cell, safe_text
-from leadline.render.text import sparkline, width_of
+from leadline.render.text import paragraphs, sparkline, width_of
 
 COLUMNS = (
     Column("program", "Program"),
@@ -132,3 +132,12 @@ def test_durations_and_bars() -> None:
     assert "██▌" == bar(0.5, 5)
     assert "" == bar(None, 5)
     assert "▁ █" == sparkline([0, None, 9])
+
+
+def test_long_lines_go_on_below_themselves() -> None:
+    """
+    Nothing of a sentence is lost on a narrow terminal, and its point stays visible.
+    """
+    told = paragraphs(["  • one two three four five six", "short\x1b"], 20)
+    assert told.splitlines() == ["  • one two three", "    four five six", "short\\x1b"]
+    assert paragraphs(["x" * 200]) == "x" * 200
