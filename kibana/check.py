@@ -159,7 +159,7 @@ def _vega(spec: Object) -> Iterator[str]:
     if not urls:
         yield "asks for no data"
     for url in urls:
-        fields = _family_fields(url["index"].removesuffix("-*"))
+        fields = {n for pattern in patterns_of(url) for n in _family_fields(pattern)}
         if url.get("%context%") is not True or url.get("%timefield%") != "@timestamp":
             yield "does not take the dashboard's time and filters"
         if "query" in url["body"]:
@@ -171,6 +171,13 @@ def _vega(spec: Object) -> Iterator[str]:
 
 def searches_of(spec: Object) -> list[Object]:
     return [one["url"] for one in spec.get("data", ()) if isinstance(one.get("url"), dict)]
+
+
+def patterns_of(url: Object) -> list[str]:
+    """
+    The ids of the index patterns that a search reads.
+    """
+    return [index.removesuffix("-*") for index in url["index"].split(",")]
 
 
 def named_fields(body: object) -> set[str]:

@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import Any
 
 from kibana import request
-from kibana.check import Object, named_fields, search_source, searches_of
+from kibana.check import Object, named_fields, patterns_of, search_source, searches_of
 from kibana.request import Range
 from leadline.errors import LeadlineError
 
@@ -146,9 +146,9 @@ class _Live:
 
     def vega(self, one: Object, outer: Object, when: Range) -> None:
         for url in searches_of(one["attributes"]["visState"]["params"]["spec"]):
-            pattern = url["index"].removesuffix("-*")
-            self.known_fields(pattern, named_fields(url["body"]), aggregated=True)
-            answer = self.search(pattern, request.of_vega(url, [outer], when))
+            patterns = patterns_of(url)
+            self.known_in_one(patterns, named_fields(url["body"]))
+            answer = self.search(",".join(patterns), request.of_vega(url, [outer], when))
             some_hits(answer)
             full(answer["aggregations"], url["body"]["aggs"])
 
@@ -172,8 +172,11 @@ class _Live:
         return found
 
     def index(self, pattern: str) -> str:
-        title = str(self.known["index-pattern", pattern]["attributes"]["title"])
-        return f"{self.prefix}{title.removeprefix('leadline')}"
+        found = []
+        for one in pattern.split(","):
+            title = str(self.known["index-pattern", one]["attributes"]["title"])
+            found.append(f"{self.prefix}{title.removeprefix('leadline')}")
+        return ",".join(found)
 
     def capabilities(self, pattern: str) -> Object:
         if pattern not in self.fields:
@@ -183,6 +186,14 @@ class _Live:
                 raise BrokenError(f"{self.index(pattern)} answers {status}: {reason(answer)}")
             self.fields[pattern] = answer["fields"]
         return self.fields[pattern]
+
+    def known_in_one(self, patterns: list[str], names: set[str]) -> None:
+        """
+        Of a search over several families, each field is in one of them.
+        """
+        for name in names:
+            home = next((p for p in patterns if name in self.capabilities(p)), patterns[0])
+            self.known_fields(home, {name}, aggregated=True)
 
     def known_fields(self, pattern: str, names: set[str], *, aggregated: bool = False) -> None:
         """
@@ -236,6 +247,9 @@ def values(answer: Object, asked: Object) -> Iterator[tuple[str, bool]]:
             yield name, bool(found["buckets"])
             for one in found["buckets"]:
                 yield from values(one, wanted.get("aggs", {}))
+        elif "filter" in wanted:
+            yield name, bool(found.get("doc_count"))
+            yield from values(found, wanted.get("aggs", {}))
         elif "sum" in wanted or "cardinality" in wanted:
             yield name, bool(found.get("value"))  # of nothing these are 0
         elif isinstance(found.get("values"), list):

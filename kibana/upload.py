@@ -44,13 +44,13 @@ class Target:
     space: str = ""  # Kibana: a space's id; empty: the default one
 
 
-def upload(target: Target, file: Path = BUILT) -> int:
+def upload(target: Target, text: str) -> int:
     """
-    Import FILE, replacing what has the same ids; the number of objects taken.
+    Import the objects of TEXT, replacing what has the same ids; the number of those taken.
     """
     request = urllib.request.Request(  # noqa: S310 - address() lets only http and https through
         f"{address(target)}/api/saved_objects/_import?overwrite=true",
-        data=body(file),
+        data=body(text),
         headers=headers(target),
         method="POST",
     )
@@ -92,13 +92,13 @@ def headers(target: Target) -> dict[str, str]:
     return found
 
 
-def body(file: Path) -> bytes:
+def body(text: str) -> bytes:
     head = (
         f"--{BOUNDARY}\r\n"
-        f'Content-Disposition: form-data; name="file"; filename="{file.name}"\r\n'
+        f'Content-Disposition: form-data; name="file"; filename="{BUILT.name}"\r\n'
         "Content-Type: application/ndjson\r\n\r\n"
     )
-    return head.encode() + file.read_bytes() + f"\r\n--{BOUNDARY}--\r\n".encode()
+    return head.encode() + text.encode() + f"\r\n--{BOUNDARY}--\r\n".encode()
 
 
 def context(target: Target) -> ssl.SSLContext | None:

@@ -9,6 +9,7 @@ import click
 from leadline.commands.context import Context, secret, with_context
 from leadline.errors import SettingsError
 from leadline.settings.common import RetentionSettings, StoreSettings
+from leadline.web.settings import WebSettings
 
 
 @click.command()
@@ -16,6 +17,7 @@ from leadline.settings.common import RetentionSettings, StoreSettings
 @click.option("--dashboards", metavar="URL", help="Import the saved objects there, and only that.")
 @click.option("--tenant", default="", help="Tenant of OpenSearch Dashboards.")
 @click.option("--space", default="", help="Space of Kibana.")
+@click.option("--constants", metavar="URL", help="The pages whose grants the panels draw.")
 @click.option("--check-dashboards", is_flag=True, help="Say which panels have no data, and why.")
 @with_context
 def setup(
@@ -24,6 +26,7 @@ def setup(
     dashboards: str | None,
     tenant: str,
     space: str,
+    constants: str | None,
     check_dashboards: bool,
 ) -> None:
     """
@@ -37,11 +40,11 @@ def setup(
     Examples:
         leadline setup --dry-run
         leadline --store opensearch=https://search:9200 setup
-        leadline setup --dashboards http://dashboards:5601
+        leadline setup --dashboards http://dashboards:5601 --constants http://127.0.0.1:8470
         leadline setup --check-dashboards
     """
     if dashboards:
-        import_objects(context, dashboards, tenant, space)
+        import_objects(context, dashboards, tenant, space, constants)
         return
     if check_dashboards:
         check_objects(context)
@@ -64,16 +67,26 @@ def setup(
         click.echo("no index state management here: `leadline retain --yes` deletes, run it daily")
 
 
-def import_objects(context: Context, address: str, tenant: str, space: str) -> None:
+def import_objects(
+    context: Context, address: str, tenant: str, space: str, constants: str | None
+) -> None:
     """
-    The saved objects into the product at ADDRESS, as the store's user.
+    The saved objects into the product at ADDRESS, as the store's user; with the grants and limits
+    that the pages at CONSTANTS serve.
     """
+    from kibana.build import BUILT
+    from kibana.thresholds import fetched, filled
     from kibana.upload import Target, upload
 
+    text = BUILT.read_text(encoding="utf-8")
+    if constants:
+        web = context.settings.get("web", WebSettings)
+        token = secret(web.token_file) if web.token_file else ""
+        text = filled(text, fetched(constants, token), datetime.now(UTC))
     store = context.settings.get("store", StoreSettings)
     password = secret(store.password_file) if store.password_file else ""
     target = Target(address, store.username, password, store.ca_file, store.verify, tenant, space)
-    click.echo(f"{upload(target)} saved objects are in {address}")
+    click.echo(f"{upload(target, text)} saved objects are in {address}")
 
 
 def check_objects(context: Context) -> None:

@@ -17,14 +17,16 @@ import pytest
 from enrich.chain import build_chain
 from enrich.deadletters import DeadLetters
 from enrich.delivery import Delivery
-from enrich.identity import Identities
+from enrich.identity import Identities, Span
 from enrich.ingest import ingest
 from enrich.rules import read_rules
 from enrich.settings import BackoffSettings, EnrichSettings
 from enrich.step import Context
 from kibana.live import Engine
+from leadline.chores.capacity import keep_capacity
 from leadline.chores.rollup import roll_up
 from leadline.formats import SCHEMA_VERSION, Document
+from leadline.formats.jobs import JOB_SLICE
 from leadline.formats.times import from_epoch
 from leadline.settings.common import RetentionSettings
 from leadline.settings.zones import cluster_zone
@@ -36,6 +38,9 @@ from tests.opensearch_fixture import SETTINGS
 PREFIX = "leadlineboards"
 END = 1_795_305_600
 NOW = datetime.fromtimestamp(END, UTC)
+BUSY = {"node.cores": 4, "core_seconds": 2700}  # three of four cores
+# Two groups of groups above the visitors.
+ABOVE = {"visitors": [Span("guests", "", "")], "guests": [Span("everybody", "", "")]}
 PLAN = Plan(seed=3, nodes=6, days=1, every=1800, end=END, compress=False)
 
 
@@ -43,14 +48,16 @@ PLAN = Plan(seed=3, nodes=6, days=1, every=1800, end=END, compress=False)
 def filled(opensearch: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenSearchStore]:
     folder = tmp_path_factory.mktemp("boards")
     simulate(PLAN, folder)
-    (folder / "z-more.ndjson").write_bytes(b"".join(orjson.dumps(d) + b"\n" for d in more()))
+    added = [*more(), *slices(folder)]
+    (folder / "z-more.ndjson").write_bytes(b"".join(orjson.dumps(d) + b"\n" for d in added))
     store = OpenSearchStore([opensearch], prefix=PREFIX, settings=SETTINGS)
     # Other tests leave theirs; here nothing but this fleet may be counted.
     for index in store.client.get(f"/{PREFIX}-*", expand_wildcards="all"):
         store.client.demand("DELETE", f"/{index}")
     set_up(store.client, PREFIX, SETTINGS, RetentionSettings())
     take_in(store, folder)
-    roll_up(store, NOW + timedelta(minutes=10), lambda cluster: cluster_zone({}, cluster))
+    for chore in (roll_up, keep_capacity):
+        chore(store, NOW + timedelta(minutes=30), lambda cluster: cluster_zone({}, cluster))
     store.client.post(f"/{PREFIX}-*/_refresh")
     yield store
     store.close()
@@ -67,7 +74,9 @@ def engine(filled: OpenSearchStore) -> Engine:
 
 def take_in(store: OpenSearchStore, folder: Path) -> None:
     chain = build_chain(
-        Context(rules=read_rules(), clusters={}, cluster=None, identities=Identities()),
+        Context(
+            rules=read_rules(), clusters={}, cluster=None, identities=Identities(metagroups=ABOVE)
+        ),
         EnrichSettings(),
     )
     letters = DeadLetters(folder / "dead")
@@ -84,6 +93,26 @@ def take_in(store: OpenSearchStore, folder: Path) -> None:
     done = ingest(delivery, files, 2000, lambda tally: None)
     assert not done.failed
     assert not done.tally.dead_lettered
+
+
+def slices(folder: Path) -> Iterator[Document]:
+    """
+    What accounting tells of each day of a run: here the first has it all.
+    """
+    lines = [line for path in folder.glob("*.ndjson") for line in path.read_bytes().splitlines()]
+    found: list[Document] = [orjson.loads(line) for line in lines if b'"job.end"' in line]
+    for job in found:
+        if job["dataset"] == "job":
+            yield {
+                **{name: value for name, value in job.items() if name in JOB_SLICE.by_name},
+                "dataset": "job_slice",
+                "job.run": f"{job['job.local_id']}@{job['job.submit']}",
+                "local.day": str(job["@timestamp"])[:10],
+                "wall.seconds": job["job.wall.seconds"],
+                "core_seconds_allocated": job["job.core_seconds.allocated"],
+                "core_seconds_used": job.get("job.core_seconds.used"),
+                "gpu_seconds_allocated": job.get("job.gpu_seconds.allocated"),
+            }
 
 
 def more() -> Iterator[Document]:
@@ -115,7 +144,7 @@ def more() -> Iterator[Document]:
 def _nodes(sample: Document, number: int) -> Iterator[Document]:
     shipped = {"shipper.dropped_by_bound": 3, "shipper.dropped_by_rule": 5}
     shipped |= {"shipper.lag.seconds": 2 + number, "pressure.cpu.percent": 12.5}
-    yield {**sample, "dataset": "node", "core_seconds": 10, "load.1m": 0.5, **shipped}
+    yield {**sample, **BUSY, "dataset": "node", "load.1m": 0.5, **shipped}
     sizes = {"filesystem.size.bytes": 1 << 40, "filesystem.used.bytes": 1 << 39}
     mount = {"filesystem.mount": "/scratch", "filesystem.used.percent": 50}
     yield {**sample, "dataset": "filesystem", **mount, **sizes}

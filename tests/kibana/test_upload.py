@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from kibana.build import objects
+from kibana.thresholds import tables
 from leadline.commands import cli
 
 
@@ -102,3 +104,69 @@ def test_other_answers_are_one_clear_line(product: Product, status: int, answer:
     assert 1 == done.exit_code
     assert "http://127.0.0.1" in str(done.exception)
     assert "\n" not in str(done.exception)
+
+
+GRANT = {"project": "chem", "resource": "core", "hours_per_day": 10.0}
+GRANT |= {"from": "2026-04-01T00:00:00.000Z", "to": "2099-04-01T00:00:00.000Z"}
+CONSTANTS = {
+    "grants": [
+        GRANT,
+        {**GRANT, "hours_per_day": 5.0},
+        {**GRANT, "to": "2026-05-01T00:00:00.000Z", "project": "over"},
+        {**GRANT, "project": None},
+        {**GRANT, "resource": "gpu", "project": "ml", "hours_per_day": 2.0},
+    ],
+    "limits": {"busy_share": 0.7, "hog_share": 0.3, "hog_hours": 1},
+}
+
+
+class Pages(Handler):
+    """
+    In the place of leadline's own pages.
+    """
+
+    def do_GET(self) -> None:
+        assert self.path == "/api/v1/constants"
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(json.dumps(CONSTANTS).encode())
+
+
+def test_grants_of_the_pages_are_drawn(product: Product) -> None:
+    """
+    The import brings along what the constants say now: no panel fetches from elsewhere.
+    """
+    product.RequestHandlerClass = Pages
+    pages = f"http://127.0.0.1:{product.server_address[1]}"
+    done = setup(product, "--constants", pages)
+    assert done.exit_code == 0, done.output
+    sent = {}
+    for line in product.body.splitlines():
+        if line.startswith(b'{"type":"visualization"'):
+            one = json.loads(line)
+            state = json.loads(one["attributes"]["visState"])
+            if state["type"] == "vega":
+                sent[one["id"]] = json.loads(state["params"]["spec"])["data"][0]
+    core = [{"project": "chem", "hours_per_day": 15.0}]
+    assert sent["leadline-granted"] == {"name": "core hours", "values": core}
+    gpu = [{"project": "ml", "hours_per_day": 2.0}]
+    assert sent["leadline-granted-gpu"] == {"name": "GPU hours", "values": gpu}
+    assert sent["leadline-hogs"]["values"] == [{"busy_share": 0.7, "hog_share": 0.3}]
+
+
+@pytest.mark.parametrize("address", ["ftp://x", "http://127.0.0.1:1"])
+def test_constants_that_cannot_be_had_stop_the_import(product: Product, address: str) -> None:
+    """
+    An import without the thresholds that were asked for is none.
+    """
+    done = setup(product, "--constants", address)
+    assert f"--constants {address}" in str(done.exception)
+    assert product.body == b""
+
+
+def test_thresholds_hold_while_the_grant_does() -> None:
+    """
+    Before its first day a grant is no threshold.
+    """
+    before = datetime(2026, 3, 31, tzinfo=UTC)
+    assert tables(CONSTANTS, before)["core hours"] == []

@@ -27,6 +27,7 @@ def constants() -> Response:
             "constants": {name: asdict(known) for name, known in desk().site.constants.items()},
             "grants": [_grant(one) for one in grants(desk().now)],
             "clusters": clusters(desk().now),
+            "limits": asdict(desk().site.findings),
         }
     )
 

@@ -115,10 +115,11 @@ CLUSTER = object_of(
     gpus={"type": "object", "additionalProperties": COUNT},
 )
 CONSTANTS = object_of(
-    ("constants", "grants", "clusters"),
+    ("constants", "grants", "clusters", "limits"),
     constants={"type": "object", "additionalProperties": CONSTANT},
     grants=list_of(GRANT),
     clusters=list_of(CLUSTER),
+    limits={"type": "object", "additionalProperties": NUMBER},
 )
 
 PROBLEM = object_of(
