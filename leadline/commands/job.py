@@ -6,47 +6,57 @@ import shutil
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
+from pathlib import Path
 
 import click
 import orjson
 
 from leadline.commands.context import Context, with_context
+from leadline.commands.showing import PictureFile, write_picture
 from leadline.errors import QuestionError
 from leadline.formats.times import from_epoch
 from leadline.render import Column, Table, render
+from leadline.render.table import FORMATS
 from leadline.reports.advice import advise
 from leadline.reports.job import JobView, job_view
+from leadline.reports.job_picture import job_picture
 from leadline.reports.job_text import summary
 from leadline.reports.scale import scale
 from leadline.reports.scale_text import scale_summary
 from leadline.reports.settings import AdviceSettings
+from leadline.settings.zones import cluster_zone
 from leadline.store.contract import Store
 from leadline.store.scope import EVERYTHING
-
-FORMS = ("table", "json", "csv", "tsv")
 
 
 @click.command()
 @click.argument("job_ids", metavar="JOB…", nargs=-1, required=True)
 @click.option("--run", metavar="RUN", help="One run of an id that was used again.")
 @click.option("--scale", "scaled", is_flag=True, help="Will it scale? What limits it, how sure.")
-@click.option("--format", "form", type=click.Choice(FORMS), default="table", show_default=True)
+@click.option("--chart", type=PictureFile(), help="Draw its use over time as .svg or .png, too.")
+@click.option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True)
 @with_context
 def job(
-    context: Context, job_ids: tuple[str, ...], run: str | None, scaled: bool, form: str
+    context: Context,
+    job_ids: tuple[str, ...],
+    run: str | None,
+    scaled: bool,
+    chart: Path | None,
+    form: str,
 ) -> None:
     """
     What happened with a JOB: asked, used, over time, and advice for the next one.
 
-    CSV and TSV are its use over time. Several jobs are shown one after the other. Running jobs are
-    told as far as they are. --scale says from what it used of what it and its nodes had whether
-    more would make it faster.
+    CSV, TSV, NDJSON and Markdown are its use over time. Several jobs are shown one after the other.
+    Running jobs are told as far as they are. --scale says from what it used of what it and its
+    nodes had whether more would make it faster.
 
     \b
     Examples:
         leadline job fox/1234567
         leadline --cluster fox job 1234567 --format csv
         leadline job fox/1234567 --scale
+        leadline job fox/1234567 --chart profile.png
     """
     now = datetime.now(UTC)
     limits = context.settings.get("advice", AdviceSettings)
@@ -54,6 +64,11 @@ def job(
         job_view(context.store, EVERYTHING, qualified(context, name), now, run=run)
         for name in job_ids
     ]
+    if chart is not None:
+        if len(views) != 1:
+            raise QuestionError("--chart draws one job")
+        cluster = views[0].job.partition("/")[0]
+        write_picture(job_picture(views[0], cluster_zone(context.clusters, cluster)), chart)
     if scaled:
         click.echo(scales(context.store, views, limits, form))
         return
@@ -70,7 +85,7 @@ def job(
 
 def scales(store: Store, views: Sequence[JobView], limits: AdviceSettings, form: str) -> str:
     if form not in ("table", "json"):
-        raise QuestionError("--scale: as table or json; CSV and TSV are a job's use over time")
+        raise QuestionError("--scale: as table or json; the others are a job's use over time")
     found = [scale(store, EVERYTHING, view, limits) for view in views]
     if form == "json":
         return one_or_all([asdict(known) for known in found])

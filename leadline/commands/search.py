@@ -10,6 +10,7 @@ import click
 import orjson
 
 from leadline.commands.context import Context, with_context
+from leadline.commands.showing import waiting
 from leadline.commands.usage import zone_of
 from leadline.query import Filter, parse_filters, parse_period, question
 from leadline.query.compile import conditions_of
@@ -69,14 +70,15 @@ def search(
         if dimension(known.dimension)
         for condition in conditions_of(known, plan, context.store, EVERYTHING)
     ]
-    found = context.store.search(
-        " ".join(words),
-        EVERYTHING,
-        where=conditions,
-        start=span.start,
-        end=span.end,
-        limit=limit,
-    )
+    with waiting("searching"):
+        found = context.store.search(
+            " ".join(words),
+            EVERYTHING,
+            where=conditions,
+            start=span.start,
+            end=span.end,
+            limit=limit,
+        )
     click.echo(written(found, form))
     if not found.hits:
         click.get_current_context().exit(1)

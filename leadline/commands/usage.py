@@ -5,12 +5,14 @@ from __future__ import annotations
 import shutil
 from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import click
 import orjson
 
 from leadline.commands.context import Context, with_context
+from leadline.commands.showing import PictureFile, waiting, write_picture
 from leadline.errors import QuestionError
 from leadline.query import (
     DIMENSIONS,
@@ -19,6 +21,7 @@ from leadline.query import (
     Filter,
     Question,
     ask,
+    measure,
     parse_filters,
     parse_question,
     question,
@@ -27,6 +30,7 @@ from leadline.query.rejected import rejected_in
 from leadline.render import render
 from leadline.render.table import FORMATS
 from leadline.reports.answers import as_json, as_table, footer, headline, sentence, why_empty
+from leadline.reports.picture import picture
 from leadline.settings.zones import cluster_zone
 from leadline.store.scope import EVERYTHING
 
@@ -44,6 +48,7 @@ SHOWN = 20  # rows on a terminal when nobody says how many
 @click.option("--order", metavar="NAME", help="Rank by this measure or dimension.")
 @click.option("--ascending", is_flag=True, help="Least first, never-used nodes and queues too.")
 @click.option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True)
+@click.option("--chart", type=PictureFile(), help="Draw the answer as .svg or .png, too.")
 @click.option("--list", "listed", is_flag=True, help="List measures and dimensions.")
 @click.option("--explain", is_flag=True, help="Say which data answered.")
 @click.option("--zone", metavar="ZONE", help="Count days in this time zone.")
@@ -59,6 +64,7 @@ def usage(
     order: str | None,
     ascending: bool,
     form: str,
+    chart: Path | None,
     listed: bool,
     explain: bool,
     zone: str | None,
@@ -71,6 +77,7 @@ def usage(
         leadline usage --by program --period last-30-days
         leadline usage -m core_hours_used -m users --by group --by month --period 2026
         leadline usage 'core_hours_used by user where cluster=fox during last 30 days top 10'
+        leadline usage --by program --period 2026 --chart programs.svg
     """
     if listed:
         click.echo(known_names())
@@ -81,15 +88,21 @@ def usage(
     )  # fmt: skip
     if form == "table" and asked.top is None and asked.bucket is None:
         asked = replace(asked, top=SHOWN)
-    answer = ask(
-        asked,
-        context.store,
-        EVERYTHING,
-        datetime.now(UTC),
-        zone=zone_of(context, asked, zone),
-        named=named_periods(context),
-        rejected=rejected_in(context.paths.dead_letters),
-    )
+    zoned, named = zone_of(context, asked, zone), named_periods(context)
+    rejected = rejected_in(context.paths.dead_letters)
+
+    def told(what: Question) -> Answer:
+        now = datetime.now(UTC)
+        return ask(what, context.store, EVERYTHING, now, zone=zoned, named=named, rejected=rejected)
+
+    with waiting("asking"):
+        answer = told(asked)
+        if chart is not None:
+            known = answer.question
+            drawn = (
+                picture(known, answer, measure(known.measures[0]), told) if answer.rows else None
+            )
+            write_picture(drawn, chart)
     click.echo(written(answer, form, explain=explain))
     if form in BARE:
         for line in footer(answer):

@@ -108,3 +108,37 @@ def test_the_sites_own_periods(lake: Path) -> None:
     named = "periods.autumn=2026-11-20..2026-11-20"
     words = ("--set", named, "usage", "--by", "program", "-p", "autumn", "--format", "json")
     assert 5.0 == json.loads(leadline(lake, *words).output)["total"]
+
+
+def test_a_chart_is_drawn_as_its_name_says(lake: Path, tmp_path: Path) -> None:
+    """
+    --chart draws the picture of the page as SVG or PNG beside the answer.
+    """
+    words = ("usage", "-b", "program", "-p", "all", "--chart")
+    vector, dots = tmp_path / "a.svg", tmp_path / "a.png"
+    done = leadline(lake, *words, str(vector))
+    assert (0, True) == (done.exit_code, "VASP" in done.output)
+    assert "VASP" in vector.read_text()
+    assert 0 == leadline(lake, *words, str(dots)).exit_code
+    assert dots.read_bytes().startswith(b"\x89PNG")
+    refused = leadline(lake, *words, str(tmp_path / "a.jpeg"))
+    assert (2, True) == (refused.exit_code, "name it .svg or .png" in refused.output)
+
+
+def test_nothing_to_draw_is_said(lake: Path, tmp_path: Path) -> None:
+    """
+    A single number is no picture, and no empty file is left.
+    """
+    path = tmp_path / "one.svg"
+    done = leadline(lake, "usage", "-p", "all", "--chart", str(path))
+    assert "nothing to draw" in str(done.exception)
+    assert not path.exists()
+
+
+def test_bare_rows_leave_how_sure_to_the_standard_error(lake: Path) -> None:
+    """
+    CSV is rows and nothing else; what must be said with them is on the standard error.
+    """
+    done = leadline(lake, "usage", "-b", "program", "-p", "all", "--format", "csv")
+    assert "Coverage not measured" in done.stderr
+    assert 4 == len(done.stdout.splitlines())

@@ -1,0 +1,88 @@
+"""
+What commands that answer share: a picture in a file, a sign of life while a question takes long.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TextIO
+
+import click
+
+from leadline.errors import QuestionError
+
+PICTURES = (".svg", ".png")
+PATIENCE = 2.0  # seconds before a bar is drawn
+WIDTH = 20
+
+
+class PictureFile(click.ParamType):  # type: ignore[type-arg]
+    """
+    A file whose name says how it is drawn.
+    """
+
+    name = "FILE"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> Path:
+        path = Path(str(value))
+        if path.suffix.lower() not in PICTURES:
+            self.fail(f"{path}: name it .svg or .png", param, ctx)
+        return path
+
+
+def write_picture(spec: dict[str, object] | None, path: Path) -> None:
+    """
+    SPEC as the kind of picture that PATH's name says.
+    """
+    # Not at the top: most answers need no picture.
+    from leadline.render.charts import draw_file, draw_png
+
+    if spec is None:
+        raise QuestionError(f"{path}: nothing to draw; ask `by` something, or over a longer period")
+    if path.suffix.lower() == ".svg":
+        path.write_text(draw_file(spec), encoding="utf-8")
+    else:
+        path.write_bytes(draw_png(spec))
+
+
+@contextmanager
+def waiting(what: str, out: TextIO | None = None, *, patience: float = PATIENCE) -> Iterator[None]:
+    """
+    A bar that moves while the work lasts longer than PATIENCE, on a terminal and nowhere else.
+    """
+    stream = out or sys.stderr
+    if not stream.isatty():
+        yield
+        return
+    over = threading.Event()
+    drawer = threading.Thread(target=_draw, args=(what, stream, patience, over), daemon=True)
+    drawer.start()
+    try:
+        yield
+    finally:
+        over.set()
+        drawer.join()
+
+
+def _draw(what: str, stream: TextIO, patience: float, over: threading.Event) -> None:
+    begun = time.monotonic()
+    if over.wait(patience):
+        return
+    step, drawn = 0, ""
+    while not over.wait(0.2):
+        place = step % (2 * WIDTH)
+        at = place if place < WIDTH else 2 * WIDTH - place - 1
+        track = "".join("█" if abs(cell - at) < 2 else "░" for cell in range(WIDTH))
+        drawn = f"{what} {track} {time.monotonic() - begun:.0f} s"
+        stream.write(f"\r{drawn}")
+        stream.flush()
+        step += 1
+    stream.write("\r" + " " * len(drawn) + "\r")
+    stream.flush()
