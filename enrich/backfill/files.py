@@ -97,7 +97,7 @@ class Source:
         waiting, tail = self._skip(start)
         position, ended = start, False
         while not ended:
-            more = self._read(max(size - len(waiting), CHUNK))
+            more = self._read(max(size - len(waiting), min(size, CHUNK)))
             ended = not more
             data, waiting = _whole_lines(waiting, more)
             del more  # `data` is large enough to hold for two

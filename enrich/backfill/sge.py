@@ -62,7 +62,9 @@ class SgeReader:
     Reads files one after the other into a sink.
     """
 
-    def __init__(self, sink: Sink, options: Options, rejects: Rejects, staging: Path) -> None:
+    def __init__(
+        self, sink: Sink, options: Options, rejects: Rejects, staging: Path, size: int = SLICE
+    ) -> None:
         self.sink = sink
         self.options = options
         self.tally = Tally()
@@ -73,6 +75,7 @@ class SgeReader:
         self._reading = self._connect()
         self._parser = Parser(self._reading, staging, rejects, self.tally)
         self._workers = ThreadPoolExecutor(2)
+        self._size = size
         self._clock = 0
         self._now = f"TIMESTAMPTZ '{datetime.now(UTC):%Y-%m-%d %H:%M:%S}+00'"
 
@@ -91,7 +94,7 @@ class SgeReader:
         saving: Future[Place | None] = Future()
         saving.set_result(place)
         try:
-            for piece in source.slices(start, SLICE, line=line, whole=self.options.whole):
+            for piece in source.slices(start, self._size, line=line, whole=self.options.whole):
                 self._parser.parse(source.name, piece, table := next(tables))
                 save = partial(
                     seen.save, saving.result(), replace(piece, data=b""), piece.line + piece.lines
