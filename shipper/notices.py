@@ -111,7 +111,7 @@ def is_notice(document: Document) -> bool:
 
 
 def is_node(document: Document) -> bool:
-    return document.get("dataset") == "node" and "job.local_id" not in document
+    return document.get("dataset") == "node"
 
 
 def encode(documents: Iterable[Document]) -> tuple[list[bytes], int]:

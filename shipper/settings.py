@@ -102,6 +102,7 @@ ALL_COLLECTORS = (
     "slurm",
     "process",
     "node",
+    "cgroup",
     "filesystem",
     "network",
     "disk",

@@ -239,7 +239,7 @@ def is_part(document: Document) -> bool:
     """
     Of the node's own document, which several collectors make together.
     """
-    return document["dataset"] == "node" and "job.local_id" not in document
+    return document["dataset"] == "node"
 
 
 def notice(host: str, collector: str, reason: str) -> Document:

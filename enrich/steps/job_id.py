@@ -7,7 +7,7 @@ from __future__ import annotations
 from enrich.step import Context, Fields, Step
 from leadline.formats.runs import job_id
 
-SAMPLED = frozenset({"process", "process_gpu", "node"})
+SAMPLED = frozenset({"process", "process_gpu", "job_cgroup"})
 
 
 def build(context: Context) -> Step:

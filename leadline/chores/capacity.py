@@ -24,7 +24,7 @@ from leadline.reports.inventory import Fitted, Inventory, together, told_by
 from leadline.reports.nodes import Fleet, Host, fleet
 from leadline.reports.timeline import Span, by_class
 from leadline.store.contract import Store, in_batches
-from leadline.store.plan import Aggregate, Bucket, Condition, Function, Group, Op, Plan, Row
+from leadline.store.plan import Aggregate, Bucket, Function, Group, Plan, Row
 from leadline.store.scope import EVERYTHING
 
 NAME = "capacity"
@@ -35,7 +35,6 @@ Zone = Callable[[str], ZoneInfo]
 Cell = tuple[str, str, str]  # cluster, host, hour
 BY = (Group("cluster"), Group("host.name"), Group("@timestamp", Bucket.HOUR))
 KEY = ("@timestamp", "cluster", "host.name", "gpu.model")
-ONE_NODE = (Condition("job.local_id", Op.MISSING),)  # not the part of one job
 SAMPLED = (
     Aggregate("core_seconds", Function.SUM, "core_seconds"),
     Aggregate("interval.seconds", Function.SUM, "interval.seconds"),
@@ -102,7 +101,7 @@ def documents(
     The capacity of every hour from START to END, both whole hours.
     """
     found = fleet(store, EVERYTHING, start, end)
-    sampled = _cells(store, Plan("node", SAMPLED, BY, ONE_NODE, start, end))
+    sampled = _cells(store, Plan("node", SAMPLED, BY, (), start, end))
     cards: dict[Cell, list[Row]] = {}
     for row in store.ask(Plan("gpu", CARDS, (*BY, Group("gpu.model")), (), start, end), EVERYTHING):
         cards.setdefault(_cell(row), []).append(row)

@@ -146,8 +146,6 @@ NODE = Dataset(
         gauge("pressure.io.percent", "percent", "Time some task waited for I/O, last 60 s"),
         gauge("pressure.io.full.percent", "percent", "Time all tasks waited for I/O"),
         gauge("users.count", "count", "Distinct users with processes, system users left out"),
-        keyword("user.name", "Owner of the cgroup, for the part of a job"),
-        *JOB_CONTEXT,
         delta("shipper.read", "count", "Documents the shipper made"),
         delta("shipper.sent", "count", "Documents the worker has acknowledged"),
         delta("shipper.dropped_by_rule", "count", "Documents a filter left out"),
@@ -159,6 +157,28 @@ NODE = Dataset(
         number("slurm.jobs.pending", "Jobs that wait"),
         number("slurm.jobs.running", "Jobs that run"),
         gauge("slurm.call.seconds", "seconds", "How long slurmctld took to answer"),
+    ),
+)
+
+JOB_CGROUP = Dataset(
+    name="job_cgroup",
+    meaning="A job's control group on one node at a snapshot: short-lived processes included",
+    family="node",
+    period="month",
+    key=(*HOST_KEY, "job.local_id"),
+    fields=(
+        *COMMON,
+        *SAMPLE,
+        *JOB_CONTEXT,
+        delta("core_seconds", "seconds", "CPU time of all the job's processes on this node"),
+        delta("core_seconds_user", "seconds", "The part of it in user mode"),
+        delta("core_seconds_system", "seconds", "The part of it in the kernel"),
+        gauge("cpu.percent", "percent", "CPU over the interval; 100 is one core"),
+        gauge("memory.used.bytes", "bytes", "Memory the job is charged for, page cache included"),
+        gauge("memory.cached.bytes", "bytes", "The part of it that is file cache not in use"),
+        gauge("memory.peak.bytes", "bytes", "The most it was charged for so far, cache included"),
+        gauge("memory.limit.bytes", "bytes", "What it may be charged for at most"),
+        delta("memory.killed", "count", "Processes killed for want of memory"),
     ),
 )
 
@@ -314,4 +334,7 @@ EVENT = Dataset(
     ),
 )
 
-SAMPLES = (PROCESS, PROCESS_GPU, NODE, FILESYSTEM, NETWORK, DISK, SENSOR, GPU, EVENT)
+SAMPLES = (
+    *(PROCESS, PROCESS_GPU, NODE, JOB_CGROUP, FILESYSTEM, NETWORK, DISK, SENSOR, GPU),
+    EVENT,
+)

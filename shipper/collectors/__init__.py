@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from shipper.collectors import (
     amd,
+    cgroup,
     disk,
     files,
     filesystem,
@@ -24,6 +25,7 @@ BUILT_IN: dict[str, CollectorModule] = {
     "process": process,
     "node": node,
     "slurm": slurm,
+    "cgroup": cgroup,
     "filesystem": filesystem,
     "network": network,
     "disk": disk,

@@ -19,7 +19,10 @@ PAGE = (Path(__file__).parents[2] / "docs/collectors.md").read_text(encoding="ut
 ENRICHED = {field.name for field in (*COMMON, *PROGRAM, *SAMPLE)} | {
     *("user.group", "user.metagroup", "job.id", "job.run", "project", "partition"),
 }
-SENT = ("process", "process_gpu", "node", "filesystem", "network", "disk", "sensor", "gpu")
+SENT = (
+    *("process", "process_gpu", "node", "job_cgroup", "filesystem", "network", "disk", "sensor"),
+    "gpu",
+)
 
 
 @pytest.mark.parametrize("name", sorted(BUILT_IN))

@@ -12,7 +12,7 @@ import pytest
 
 from leadline.formats import Document
 from leadline.formats.times import parse_time
-from shipper.settings import CollectSettings, ProcessSettings
+from shipper.settings import CollectSettings, ProcessSettings, StraySettings
 from shipper.snapshot import Snapshots
 from shipper.system import System
 from tests.shipper.conftest import processes
@@ -54,6 +54,7 @@ def both(pid: int, work: subprocess.Popen[bytes]) -> list[Document]:
             CollectSettings(
                 collectors=("process",),
                 process=ProcessSettings(source=source, roll_up=False),
+                stray=StraySettings(enabled=False),  # is a scheduler here? only /proc can tell
             ),
             System(),
         )

@@ -106,7 +106,7 @@ def test_node_document_carries_the_counters() -> None:
     """
     The node's own document gets them, that of a job's cgroup does not; both stay valid.
     """
-    job = {**NODE, "job.local_id": "1"}
+    job = {**NODE, "dataset": "job_cgroup", "job.local_id": "1"}
     node, other = with_counters([NODE, job], Totals(read=7), Waiting(2, 9, 3.5))
     assert (node["shipper.read"], node["shipper.pending"]) == (7, 2)
     assert other == job
