@@ -21,6 +21,7 @@ import orjson
 from leadline.errors import LeadlineError
 from leadline.formats.redact import redact, redact_line
 from leadline.formats.times import from_epoch
+from leadline.spool.segments import replace_durably
 
 TAKEN = ".replaying"
 
@@ -86,6 +87,26 @@ class DeadLetters:
             take(letters)
             count += len(letters)
             path.unlink()
+        return count
+
+    def rewrite(
+        self, change: Callable[[DeadLetter], DeadLetter | None], *, dry_run: bool = False
+    ) -> int:
+        """
+        Each letter as CHANGE makes it, None for those that go; how many it concerned.
+        """
+        if not self.folder.is_dir():
+            return 0
+        count = 0
+        with self._locked():
+            for path in sorted(self.folder.glob("*.ndjson*")):
+                letters = list(read_file(path))
+                changed = [(letter, change(letter)) for letter in letters]
+                concerned = sum(letter is not kept for letter, kept in changed)
+                count += concerned
+                if concerned and not dry_run:
+                    kept = [asdict(one) for _, one in changed if one is not None]
+                    replace_durably(path, b"".join(orjson.dumps(one) + b"\n" for one in kept))
         return count
 
     def _append(self, day: str, letters: Sequence[DeadLetter]) -> None:

@@ -42,6 +42,7 @@ class Ledger:
         (folder / "alerts.db").chmod(0o600)
         self.db.execute("PRAGMA journal_mode = WAL")
         self.db.execute("PRAGMA synchronous = FULL")
+        self.db.execute("PRAGMA secure_delete = ON")  # who ran what is in it
         self.db.executescript(SCHEMA)
 
     @contextmanager

@@ -13,6 +13,7 @@ from zoneinfo import ZoneInfo
 from leadline.alerts.run import Alerts
 from leadline.chores.capacity import keep_capacity
 from leadline.chores.lease import done, take
+from leadline.chores.names import hide_names
 from leadline.chores.retain import retain
 from leadline.chores.rollup import roll_up
 from leadline.chores.seal import seal
@@ -41,6 +42,7 @@ class Work:
     retention: RetentionSettings | None = None  # None: nothing is deleted
     inventory: Inventory | None = None  # nodes as the settings list them
     findings: FindingSettings | None = None  # when a detector speaks up
+    alias: Callable[[str], str] | None = None  # a name's pseudonym; None: there is no key
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +82,19 @@ def delete_old(work: Work) -> tuple[int, str]:
     return count, f"deleted {names}" if gone else "nothing is older than it is kept"
 
 
+def names(work: Work) -> tuple[int, str]:
+    """
+    Pseudonyms in the place of names that were kept long enough.
+    """
+    if work.retention is None or not work.retention.names:
+        return 0, "kept for ever"
+    if work.alias is None:
+        return 0, "no key; privacy.key names a file that holds one"
+    hidden = hide_names(work.store, work.retention.names, work.alias, work.now)
+    told = ", ".join(f"{count:,} {name}" for name, count in hidden.items())
+    return sum(hidden.values()), f"hidden in {told}" if told else "none is older than it is kept"
+
+
 def compact(work: Work) -> tuple[int, str]:
     """
     Merge small files, where the store has files.
@@ -114,6 +129,7 @@ CHORES: tuple[Chore, ...] = (
     Chore("capacity", 3600, capacity),
     Chore("seal", 6 * 3600, seal_months),
     Chore("retain", 24 * 3600, delete_old),
+    Chore("names", 24 * 3600, names),
     Chore("compact", 3600, compact),
     Chore("findings", 3600, findings),
     Chore("alerts", 60, alerts, leased=False),

@@ -37,6 +37,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "nodes": ("leadline.commands.nodes", "Nodes' states, availability, cards by model."),
     "chores": ("leadline.commands.chores", "Roll-ups and upkeep, each turn done once."),
     "retain": ("leadline.commands.retain", "Delete what is no longer kept."),
+    "forget": ("leadline.commands.forget", "Take one person out of everything that is kept."),
     "size": ("leadline.commands.size", "How much disk, heap and shards a site needs."),
     "top": ("leadline.commands.top", "Who runs what where, live on the terminal."),
     "status": ("leadline.commands.status", "How the daemons are."),

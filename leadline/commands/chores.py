@@ -12,6 +12,7 @@ from leadline.chores.run import CHORES, Work, do
 from leadline.chores.settings import ChoreSettings
 from leadline.commands.alerts import alerts_of
 from leadline.commands.context import Context, with_context
+from leadline.commands.pseudonym import alias_of
 from leadline.reports.inventory import InventorySettings, read_inventory
 from leadline.reports.settings import FindingSettings
 from leadline.settings.common import RetentionSettings
@@ -55,6 +56,7 @@ def chores(context: Context, once: bool, only: str | None) -> None:
                 retention if kept.retain else None,
                 inventory,
                 context.settings.get("findings", FindingSettings),
+                alias_of(context),
             )
             try:
                 said = do(chore, work, forced=once)

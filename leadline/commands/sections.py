@@ -29,6 +29,7 @@ SECTIONS = {
     "periods": "builtins:str",
     "alerts": "leadline.alerts.settings:AlertSettings",
     "chores": "leadline.chores.settings:ChoreSettings",
+    "privacy": "leadline.chores.settings:PrivacySettings",
     "people": "leadline.alerts.settings:PersonSettings",
     "notifiers": "leadline.alerts.settings:NotifierSettings",
     "reports": "leadline.alerts.settings:ScheduleSettings",

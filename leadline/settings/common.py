@@ -83,6 +83,7 @@ class RetentionSettings:
     capacity: Duration = Duration(5 * 365 * 86400)  # hourly capacity
     job: Duration = Duration(0)  # runs of jobs
     slice: Duration = Duration(0)  # runs by day
+    names: Duration = Duration(2 * 365 * 86400)  # people's names; then pseudonyms take their place
 
 
 COMMON_SECTIONS: dict[str, object] = {

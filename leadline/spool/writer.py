@@ -164,6 +164,14 @@ class Spool:
         with self._guard:
             return self._end
 
+    def begin_segment(self) -> None:
+        """
+        What comes from now on lies in a file of its own, so that all before it can go.
+        """
+        with self._guard:
+            if self._end.offset > self._segments[-1].start.offset:
+                self._roll()
+
     def trim(self) -> None:
         """
         Forget what all readers have passed and what the bounds forbid. `append` does it too.

@@ -16,6 +16,7 @@ from leadline.settings.common import RetentionSettings
 from leadline.store.contract import Expired
 
 RAW = ("process", "node", "gpu")  # what summaries are made from
+NAMES = "names"  # not a family: how long documents keep names
 NEVER = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -30,7 +31,7 @@ def kept_from(
     """
     keep = {}
     for family, age in asdict(retention).items():
-        if not age:
+        if not age or family == NAMES:
             continue
         moment = now - timedelta(seconds=age)
         if sealed is not None and family in RAW:

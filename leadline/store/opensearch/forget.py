@@ -17,8 +17,7 @@ from leadline.errors import StoreError
 from leadline.formats import Document
 from leadline.formats.ids import document_id
 from leadline.store.contract import Outcome
-from leadline.store.opensearch.bulk import NDJSON
-from leadline.store.opensearch.client import Client
+from leadline.store.opensearch.client import NDJSON, Client
 from leadline.store.opensearch.conditions import query
 from leadline.store.people import People, naming
 from leadline.store.plan import Condition, Op
