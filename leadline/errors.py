@@ -35,6 +35,12 @@ class StoreError(LeadlineError):
     """
 
 
+class NotAllowedError(StoreError):
+    """
+    What may not be told to who asks, whoever it is about.
+    """
+
+
 class QuestionError(LeadlineError):
     """
     A question nobody can answer: an unknown measure, dimension or period.

@@ -92,6 +92,10 @@ def ask(
     Answer QUESTION as of NOW. ZONE counts the days; NAMED are the site's own periods; ROLLED
     takes closed hours from hourly usage; REJECTED counts dead letters, where they can be seen.
     """
+    if scope.least:
+        from leadline.query.public import ask_public
+
+        return ask_public(question, store, scope, now, zone=zone, named=named)
     known = canonical(question)
     period = parse_period(known.period, now, zone or local_zone(), named)
     until = complete_until(store) if rolled else None

@@ -2,14 +2,16 @@
 Who is asking. Every question carries a scope, so that no caller can forget it.
 
 Every store calls `allow_documents` before it hands out documents or command lines and
-`allow_plan` before it answers a plan; both refuse what someone who may see only totals asks.
+`allow_plan` before it answers a plan; both refuse what someone who may see only totals asks. The
+public sees totals of several users only (`least`), which no single plan can promise: it is answered
+by leadline.query.ask, and every plan of its own is refused.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from leadline.errors import StoreError
+from leadline.errors import NotAllowedError
 from leadline.store.plan import Condition, Function, Op, Plan
 
 # Fields that name one person or what one person ran; whoever sees totals only may count them.
@@ -27,6 +29,7 @@ class Scope:
     users: frozenset[str] = field(default_factory=frozenset)
     groups: frozenset[str] = field(default_factory=frozenset)
     totals_only: bool = False
+    least: int = 0  # users behind a figure, of totals only; fewer are not told
 
     def conditions(self) -> tuple[Condition, ...]:
         """
@@ -41,12 +44,16 @@ class Scope:
 
     def allow_documents(self) -> None:
         if self.totals_only:
-            raise StoreError("documents and command lines are not shown to who may see totals only")
+            raise NotAllowedError(
+                "documents and command lines are not shown to who may see totals only"
+            )
 
     def allow_plan(self, plan: Plan) -> None:
         """
         Refuse a plan that groups by, filters on or prints what is personal, under totals only.
         """
+        if self.least:
+            raise NotAllowedError("who may see only totals of several users asks for no parts")
         if not self.totals_only:
             return
         used = [group.field for group in plan.by]
@@ -58,10 +65,12 @@ class Scope:
                 used.append(aggregate.field)
         for name in used:
             if personal(name):
-                raise StoreError(f"{name}: not answered to who may see totals only")
+                raise NotAllowedError(f"{name}: not answered to who may see totals only")
 
 
 EVERYTHING = Scope(everything=True)
+LEAST = 5  # users: a figure of fewer says too much of each
+PUBLIC = Scope(totals_only=True, least=LEAST)
 
 
 def personal(name: str) -> bool:
