@@ -55,25 +55,39 @@ def attach(seen: Mapping[int, Seen], documents: list[Document]) -> list[Document
     DOCUMENTS of processes on cards with user, command and job; without those of processes that a
     filter leaves out. The processes learn their share.
     """
-    kept: list[Document] = []
     for each in seen.values():
         if each.gpu is not None:
             each.gpu, each.settled = None, False
     for document in documents:
-        pid = document["process.pid"]
-        process = seen.get(pid) if isinstance(pid, int) else None
-        if process is None:  # of another pid namespace, or gone meanwhile
-            kept.append({**document, "process.entity_id": f"{pid}-0"})
-            continue
-        if not process.wanted:
+        process = _process(seen, document)
+        if process is None or not process.wanted:
             continue
         if process.gpu is None:
             process.gpu = Share()
         process.gpu.add(document)
         process.settled = False
-        about = {name: process.document[name] for name in ABOUT if name in process.document}
-        kept.append({**document, **about})
+    return named(seen, documents)
+
+
+def named(seen: Mapping[int, Seen], documents: list[Document]) -> list[Document]:
+    """
+    The same, but nothing is done to the processes: while their collector hangs they are its own,
+    and what it knew of them at the last tick is still who they are.
+    """
+    kept: list[Document] = []
+    for document in documents:
+        process = _process(seen, document)
+        if process is None:  # of another pid namespace, gone meanwhile, or nobody looks
+            kept.append({**document, "process.entity_id": f"{document['process.pid']}-0"})
+        elif process.wanted:
+            about = {name: process.document[name] for name in ABOUT if name in process.document}
+            kept.append({**document, **about})
     return kept
+
+
+def _process(seen: Mapping[int, Seen], document: Document) -> Seen | None:
+    pid = document["process.pid"]
+    return seen.get(pid) if isinstance(pid, int) else None
 
 
 def together(group: list[Seen]) -> Share | None:

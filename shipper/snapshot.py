@@ -6,9 +6,9 @@ documents share.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 from leadline.formats import SCHEMA_VERSION, Document
@@ -18,6 +18,7 @@ from shipper.collectors import BUILT_IN
 from shipper.collectors.contract import Collector, CollectorModule, Gear, Tick, UnavailableError
 from shipper.counters import Counters, State
 from shipper.deadline import Answer, Deadline
+from shipper.gpushare import named
 from shipper.settings import CollectSettings
 from shipper.system import System
 from shipper.users import Users
@@ -163,7 +164,8 @@ class Snapshots:
 
     def _give_cards(self, answers: dict[str, Answer]) -> None:
         """
-        Processes on cards, as the cards' collectors found them, meet the process collector.
+        Processes on cards, as the cards' collectors found them, meet the process collector. That it
+        hangs, or is not there, costs them no sample.
         """
         on_cards: list[Document] = []
         for name, (made, failure) in answers.items():
@@ -171,10 +173,10 @@ class Snapshots:
                 on_cards += [d for d in made if d["dataset"] == "process_gpu"]
                 answers[name] = [d for d in made if d["dataset"] != "process_gpu"], failure
         process = self._collectors.get("process")
-        if process is not None and not process.is_stuck:
-            attach = getattr(process.collector, "attach", None)
-            if attach is not None:
-                answers["process_gpu"] = attach(on_cards), None
+        meet: Callable[[list[Document]], list[Document]] | None = None
+        if process is not None:
+            meet = getattr(process.collector, "named" if process.is_stuck else "attach", None)
+        answers["process_gpu"] = (meet or partial(named, {}))(on_cards), None
 
     def close(self) -> None:
         for deadline in self._collectors.values():

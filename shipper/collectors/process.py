@@ -93,6 +93,12 @@ class ProcessCollector:
         """
         return gpushare.attach(self.table.seen, documents)
 
+    def named(self, documents: list[Document]) -> list[Document]:
+        """
+        The same while this collector hangs: by what it knew of the processes before.
+        """
+        return gpushare.named(self.table.seen, documents)
+
     def dump(self) -> object:
         used = {process.session for process in self.table.seen.values()}
         sessions = {str(s): start for s, start in self.table.sessions.items() if s in used}

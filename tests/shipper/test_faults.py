@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
@@ -97,6 +98,34 @@ def test_a_collector_that_hangs_is_cut_off(system: FakeSystem) -> None:
     times = come_back(system, snapshots)
     assert times[0] == asked
     assert len(set(times)) == len(times)
+    snapshots.close()
+
+
+def test_each_collector_has_the_whole_deadline_and_no_more(system: FakeSystem) -> None:
+    """
+    Two that hang cost one deadline, not two, and what others measured meanwhile goes out with them.
+    """
+    from shipper.collectors import BUILT_IN
+
+    wake = threading.Event()
+
+    def hang() -> Iterable[Document]:
+        wake.wait(10)
+        return []
+
+    modules = {"node": Odd(hang), "disk": Odd(hang), "process": BUILT_IN["process"]}
+    settings = CollectSettings(collectors=tuple(modules), deadline=0.4)  # type: ignore[arg-type]
+    system.process(300)
+    system.uptime = time.monotonic  # type: ignore[method-assign]
+    snapshots = Snapshots(settings, system, modules=modules)
+    begun = time.monotonic()
+    documents = snapshots.take()
+    assert 0.4 <= time.monotonic() - begun < 0.8
+    cut = {"shipper.node", "shipper.disk"}
+    assert cut == {event["rule.name"] for event in of(documents, "event")}
+    assert len(processes(documents)) == 1
+    assert len(of(documents, "node")) == 1
+    wake.set()
     snapshots.close()
 
 

@@ -4,6 +4,7 @@ NVIDIA cards, by a fake NVML with an A100's answers: no card is needed, and none
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 
 from shipper.settings import ProcessSettings
@@ -115,6 +116,37 @@ def test_a_filtered_process_is_not_told_by_its_card(system: FakeSystem, start: S
     (told,) = of(snapshots.take(), "process_gpu")
     assert told["process.entity_id"] == "999-0"
     assert "gpu.memory.bytes" not in told
+
+
+def test_a_hung_process_collector_costs_the_cards_nothing(system: FakeSystem, start: Start) -> None:
+    """
+    Who is on a card is known from the look before; one born since is told by its pid. Without a
+    process collector all are.
+    """
+    go_on = threading.Event()
+    system.process(300, cgroup="0::/slurm/uid_1/job_7/step_0\n")
+    card = Card("GPU-1")
+    card.processes = [process(300, 2048), process(301, 1)]
+    snapshots = watch(system, start, card, deadline=0.2)
+    snapshots.take()
+    pids = system.pids
+
+    def hang() -> list[int]:
+        go_on.wait(10)
+        return pids()
+
+    system.pids = hang  # type: ignore[method-assign]
+    system.pass_time(60)
+    card.samples = [sample(300, 1, 40)]
+    documents = snapshots.take()
+    go_on.set()
+    assert ["shipper.process"] == [event["rule.name"] for event in of(documents, "event")]
+    known, unknown = of(documents, "process_gpu")
+    assert (known["user.name"], known["job.local_id"]) == ("alice", "7")
+    assert known["gpu_seconds"] == 24.0
+    assert unknown["process.entity_id"] == "301-0"
+    alone = start(collectors=("nvidia",))
+    assert ["300-0", "301-0"] == [p["process.entity_id"] for p in of(alone.take(), "process_gpu")]
 
 
 def test_rolled_up_processes_sum_their_cards(system: FakeSystem, start: Start) -> None:
