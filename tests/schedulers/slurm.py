@@ -12,6 +12,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -20,6 +21,9 @@ from pathlib import Path
 PACKAGES = "slurm-wlm slurmdbd munge mariadb-server"
 PROGRAMS = ("munged", "mariadbd", "mariadb-install-db", "slurmctld", "slurmd", "slurmdbd", "sbatch")
 USERS = {"games": "physics", "news": "biology"}  # login name → account
+CAPPED = "capped"  # an account of which only one core may be in use
+LIBRARY = "/usr/lib/*/slurm-wlm/libslurmfull.so"
+OUT_OF_MEMORY = 253  # the signal that slurmstepd makes up for it
 PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
 STARTING = 60.0
 
@@ -111,6 +115,13 @@ class RealSlurm:
         )
         return said.strip().partition(";")[0]
 
+    def allocate(self, user: str, name: str, *options: str) -> str:
+        """
+        The number of a new allocation that runs nothing.
+        """
+        self.run("salloc", "--no-shell", "-J", name, *options, user=user)
+        return self.run("squeue", "-h", "-n", name, "-o", "%i").strip()
+
     def await_state(self, job: str, *states: str, seconds: float = 30.0) -> None:
         self._wait(
             f"job {job} to be {' or '.join(states)}", lambda: self.state(job) in states, seconds
@@ -118,6 +129,18 @@ class RealSlurm:
 
     def state(self, job: str) -> str:
         return self.run("squeue", "-h", "-t", "all", "-j", job, "-o", "%T", check=False).strip()
+
+    def end_out_of_memory(self, job: str) -> None:
+        """
+        Tell slurmctld what slurmstepd tells where memory cgroups end a job; here are none.
+        """
+        library = sorted(Path("/").glob(LIBRARY.lstrip("/")))[0]
+        code = (
+            f"import ctypes; slurm = ctypes.CDLL({str(library)!r}, ctypes.RTLD_GLOBAL);"
+            f"slurm.slurm_init(None);"
+            f"raise SystemExit(slurm.slurm_complete_job({job}, {OUT_OF_MEMORY}))"
+        )
+        self.run(sys.executable, "-c", code)
 
     def _munge(self) -> None:
         key = self.folder / "munge" / "key"
@@ -176,11 +199,20 @@ class RealSlurm:
             "slurmdbd to know the cards",
             lambda: "a100" in self.run("sacctmgr", "-nP", "show", "tres", check=False),
         )
-        lines = ["Cluster - 'leadtest':Fairshare=1:QOS='normal'", "Parent - 'root'"]
+        self.run("sacctmgr", "-i", "-Q", "add", "qos", "limited", "MaxJobsPerUser=1")
+        self.run("sacctmgr", "-i", "-Q", "add", "qos", "urgent", "priority=100", "preempt=normal")
+        every = "QOS='limited,normal,urgent'"
+        lines = [f"Cluster - 'leadtest':Fairshare=1:{every}", "Parent - 'root'"]
         lines += ["User - 'root':DefaultAccount='root':AdminLevel='Administrator'"]
         lines += [f"Account - '{a}':Description='{a}'" for a in USERS.values()]
+        lines += [f"Account - '{CAPPED}':Description='{CAPPED}':GrpTRES=cpu=1"]
         for user, account in USERS.items():
-            lines += [f"Parent - '{account}'", f"User - '{user}':DefaultAccount='{account}'"]
+            lines += [
+                f"Parent - '{account}'",
+                f"User - '{user}':DefaultAccount='{account}':{every}",
+                f"Parent - '{CAPPED}'",
+                f"User - '{user}':DefaultAccount='{account}':{every}",
+            ]
         load = self.folder / "etc" / "accounts"
         load.write_text("\n".join(lines) + "\n")
         self.run("sacctmgr", "-i", "-Q", "load", str(load))

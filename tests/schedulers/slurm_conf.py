@@ -65,7 +65,9 @@ AccountingStorageHost=127.0.0.1
 AccountingStoragePort={ports[1]}
 AccountingStoragePass=socket={folder}/munge/sock
 AccountingStorageTRES=gres/gpu,gres/gpu:rtx8000,gres/gpu:a100
-AccountingStorageEnforce=associations
+AccountingStorageEnforce=associations,limits,qos
+PreemptType=preempt/qos
+PreemptMode=REQUEUE
 SchedulerParameters=bf_interval=1,sched_interval=1,sched_min_interval=100000,batch_sched_delay=0,requeue_delay=0
 SelectType=select/cons_tres
 SelectTypeParameters=CR_Core_Memory

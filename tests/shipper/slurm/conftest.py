@@ -4,6 +4,10 @@ Captures of a real Slurm 22.05, and what a machine with Slurm answers.
 
 from __future__ import annotations
 
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -13,7 +17,9 @@ import pytest
 from shipper.collectors.slurm import asking, from_json, from_text
 from shipper.collectors.slurm.pyslurm_dump import JOB, NODE, RESERVATION
 from shipper.collectors.slurm.records import Look
+from tests.schedulers.slurm import RealSlurm, missing
 from tests.shipper.fake import FakeSystem
+from tests.shipper.slurm.real import Watch
 
 CAPTURES = Path(__file__).parent / "captures"
 TAKEN = 1795241388  # after the last thing that the captures tell of
@@ -111,3 +117,24 @@ def slurm_machine(system: FakeSystem) -> FakeSystem:
     for (command, _), name in answers.items():
         system.outputs[" ".join(command)] = capture(name)
     return system
+
+
+@pytest.fixture(scope="session")
+def slurm() -> Iterator[RealSlurm]:
+    if (why := missing()) is not None:
+        if os.environ.get("CI") == "true":
+            pytest.fail(why)
+        pytest.skip(why)
+    folder = Path(tempfile.mkdtemp(prefix="leadline-slurm-"))  # one that jobs' users may enter
+    real = RealSlurm(folder)
+    try:
+        real.start()
+        yield real
+    finally:
+        real.stop()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def watch(slurm: RealSlurm) -> Watch:
+    return Watch(slurm)

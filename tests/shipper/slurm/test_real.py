@@ -2,119 +2,18 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import subprocess
-import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import Path
 
 import pytest
 
-from leadline.formats import Document
 from leadline.formats.validate import check
-from leadline.settings import Duration
 from shipper.collectors.slurm.asking import Asking
 from shipper.collectors.slurm.changes import Changes
-from shipper.settings import CollectSettings, SlurmLiveSettings
-from shipper.snapshot import Snapshots
-from shipper.system import System
-from tests.schedulers.slurm import RealSlurm, missing
+from shipper.settings import SlurmLiveSettings
+from tests.schedulers.slurm import RealSlurm
+from tests.shipper.slurm.real import AtSlurm, Watch
 
 pytestmark = pytest.mark.slurm
-
-
-class AtSlurm(System):
-    """
-    This machine, with the environment in which its Slurm's commands find it.
-    """
-
-    def __init__(self, environment: Mapping[str, str]) -> None:
-        super().__init__()
-        self._environment = {**os.environ, **environment}
-
-    def run(self, command: Sequence[str], timeout: float = 10.0) -> bytes | None:
-        try:
-            done = subprocess.run(
-                list(command),
-                env=self._environment,
-                capture_output=True,
-                timeout=timeout,
-                check=True,
-                stdin=subprocess.DEVNULL,
-            )
-        except (OSError, subprocess.SubprocessError):
-            return None
-        return done.stdout
-
-
-@pytest.fixture(scope="module")
-def slurm() -> Iterator[RealSlurm]:
-    if (why := missing()) is not None:
-        if os.environ.get("CI") == "true":
-            pytest.fail(why)
-        pytest.skip(why)
-    folder = Path(tempfile.mkdtemp(prefix="leadline-slurm-"))  # one that jobs' users may enter
-    real = RealSlurm(folder)
-    try:
-        real.start()
-        yield real
-    finally:
-        real.stop()
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-class Watch:
-    """
-    Looks again and again, and keeps all documents.
-    """
-
-    def __init__(self, slurm: RealSlurm) -> None:
-        live = SlurmLiveSettings(enabled=True, every=Duration(0))
-        settings = CollectSettings(collectors=("slurm",), slurm_live=live, cluster="leadtest")
-        self.snapshots = Snapshots(settings, AtSlurm(slurm.environment))
-        assert {} == self.snapshots.unavailable
-        self.documents: list[Document] = []
-
-    def look(self) -> None:
-        self.documents += [check(document) for document in self.snapshots.take()]
-        assert [] == [d for d in self.documents if "labels" in d]
-
-    def until(self, done: Callable[[], bool], seconds: float = 30) -> None:
-        end = time.monotonic() + seconds
-        while not done():
-            assert time.monotonic() < end, self.documents[-20:]
-            time.sleep(0.3)
-            self.look()
-
-    def states(self, job: str) -> list[tuple[object, object]]:
-        return [
-            (d["state.name"], d.get("state.reason"))
-            for d in self.documents
-            if d["dataset"] == "job_state" and d["job.local_id"] == job and "snapshot" not in d
-        ]
-
-    def saw(self, job: str, state: str) -> Callable[[], bool]:
-        return lambda: state in [name for name, _ in self.states(job)]
-
-    def ended(self, job: str) -> Document | None:
-        found = [
-            d
-            for d in self.documents
-            if d["dataset"] == "job" and d["job.local_id"] == job and d["job.source"] == "sacct"
-        ]
-        return found[-1] if found else None
-
-    def node(self, name: str) -> Document:
-        return [
-            d for d in self.documents if d["dataset"] == "node_state" and d["host.name"] == name
-        ][-1]
-
-
-@pytest.fixture(scope="module")
-def watch(slurm: RealSlurm) -> Watch:
-    return Watch(slurm)
 
 
 def test_life_of_jobs(slurm: RealSlurm, watch: Watch) -> None:
@@ -228,25 +127,3 @@ def test_json_and_text_agree(slurm: RealSlurm) -> None:
         found[source] = sorted(map(str, ([*sorted(d.items())] for d in documents)))
     assert found["json"] == found["text"]
     assert len(found["json"]) > 8
-
-
-def test_totals_are_those_of_sacct(slurm: RealSlurm, watch: Watch) -> None:
-    """
-    Wall seconds of all ended runs, summed by sacct and by us, to the second.
-    """
-    said = slurm.run(
-        *("sacct", "-a", "-D", "-X", "-n", "-P", "-S", "now-1day", "-E", "now"),
-        *("-s", "CD,F,CA,NF,TO,PR,RQ", "-o", "JobIDRaw,Submit,ElapsedRaw,NodeList"),
-    )
-    theirs = {
-        (job, submit): int(elapsed)
-        for job, submit, elapsed, nodes in (line.split("|") for line in said.splitlines())
-        if nodes != "None assigned"
-    }
-    ours = {
-        (str(d["job.local_id"]), str(d["job.submit"])[:19]): d["job.wall.seconds"]
-        for d in watch.documents
-        if d["dataset"] == "job" and d["job.source"] == "sacct" and "job.wall.seconds" in d
-    }
-    assert len(theirs) >= 5
-    assert theirs == ours
