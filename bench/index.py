@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import gc
 import http.client
-import random
 import resource
 import shutil
 import sys
@@ -33,6 +32,7 @@ import orjson
 
 from bench.indexers import NODE_CASE, node_client
 from bench.report import Report, arguments
+from bench.samples import lines
 from enrich.chain import build_chain
 from enrich.deadletters import DeadLetters
 from enrich.delivery import Delivery
@@ -42,6 +42,7 @@ from enrich.step import Context
 from leadline.errors import StoreError
 from leadline.formats import Document
 from leadline.formats.ids import document_id
+from leadline.formats.validate import read_line
 from leadline.settings.common import RetentionSettings
 from leadline.store.opensearch.node import Node, scratch_folder
 from leadline.store.opensearch.settings import OpenSearchSettings
@@ -53,61 +54,7 @@ INDEX = f"{PREFIX}-process-2026.11"
 BATCH = 20_000  # documents in one write, as the worker's default
 BODY = 5_000_000
 CONNECTIONS = 2
-HOSTS, PROCESSES = 100, 20
 RULES = read_rules()
-
-
-def raw(number: int, rng: random.Random) -> Document:
-    """
-    A sample as shippers send it: 100 nodes, 20 processes each, every minute.
-    """
-    minute, rest = divmod(number, HOSTS * PROCESSES)
-    host, slot = divmod(rest, PROCESSES)
-    clock = f"2026-11-21T{minute // 60 % 24:02d}:{minute % 60:02d}"
-    user = (host * 7 + slot // 4) % 211
-    pid = 1000 + slot * 13 + host
-    case = (host * PROCESSES + slot + minute // 180 * 7) % 16_920
-    return {
-        "@timestamp": f"{clock}:29.{host * 7 % 1000:03d}Z",
-        "dataset": "process",
-        "cluster": "fox",
-        "host.name": f"c1-{host}",
-        "boot.id": f"7b0c2f0e-{host:04d}-4c5e-9f6d-2b7d3a1c9e80",
-        "sample.uptime": 100_000 + minute * 60 + host,
-        "sample.time": f"{clock}:59.{host * 7 % 1000:03d}Z",
-        "interval.seconds": 60.0,
-        "agent.version": "0.1.0",
-        "schema.version": 1,
-        "process.pid": pid,
-        "process.parent.pid": 900 + host,
-        "process.entity_id": f"{pid}-{slot * 91_234}",
-        "process.name": ("gmx_mpi", "vasp_std", "python3.11", "R", "orca")[slot % 5],
-        "process.command_line": command(slot, case),
-        "process.executable": command(slot, case).split()[0],
-        "process.start": f"2026-11-20T08:{slot:02d}:{host % 60:02d}.120Z",
-        "process.state": "RS"[slot % 10 > 6],
-        "process.thread.count": 1 + slot % 8,
-        "user.name": f"u{user:03d}",
-        "user.id": str(5000 + user),
-        "core_seconds": rng.randrange(6000) / 100,
-        "core_seconds_user": rng.randrange(5000) / 100,
-        "core_seconds_system": rng.randrange(1000) / 100,
-        "cpu.percent": rng.randrange(1000) / 10,
-        "memory.rss.bytes": (pid * 700_000 + rng.randrange(1 << 16)) // 4096 * 4096,
-        "io.read.bytes": 0 if slot % 4 else rng.randrange(40) * 4096,
-        "io.write.bytes": 0,
-        "job.local_id": str(400_000 + host * 4 + slot // 5),
-    }
-
-
-def command(slot: int, case: int) -> str:
-    return (
-        f"/cluster/software/GROMACS/2024.1/bin/gmx_mpi mdrun -s topol_{case}.tpr -ntomp 8 -v",
-        f"/cluster/software/VASP/6.4.2/bin/vasp_std run_{case}",
-        f"/usr/bin/python3.11 train_v2.py --epochs=100 --lr 1e-4 data/membrane_{case}.h5",
-        f"/usr/bin/R --no-save -f analysis_{case}.R",
-        f"/cluster/software/ORCA/5.0.4/orca input_{case}.inp",
-    )[slot % 5]
 
 
 @dataclass(slots=True)
@@ -122,11 +69,10 @@ class Load:
 
 
 def make_load(count: int) -> Load:
-    rng = random.Random(4)
-    lines = [orjson.dumps(raw(number, rng)) for number in range(count)]
-    documents, dead = delivery(None).enrich(lines, "bench")
-    assert not dead, dead[:1]
-    return Load(lines, documents, list(encoded(documents)))
+    raw = list(lines(count))
+    working = delivery(None)
+    documents = [working.chain.one(read_line(line)) for line in raw]
+    return Load(raw, documents, list(encoded(documents)))
 
 
 def encoded(documents: list[Document]) -> Iterator[bytes]:
@@ -204,10 +150,10 @@ class Cases:
         with ThreadPoolExecutor(1) as writer:
             under_way = None
             for start in range(0, len(self.load.lines), BATCH):
-                documents, dead = working.enrich(self.load.lines[start : start + BATCH], "bench")
+                done = working.enrich(self.load.lines[start : start + BATCH], "bench")
                 if under_way is not None:
                     under_way.result()
-                under_way = writer.submit(working.write, documents, dead, "bench")
+                under_way = writer.submit(working.write, done, "bench")
             assert under_way is not None
             under_way.result()
 

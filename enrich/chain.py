@@ -12,6 +12,7 @@ from operator import itemgetter
 
 from enrich.cache import Cache
 from enrich.settings import EnrichSettings
+from enrich.splice import Splicer
 from enrich.step import Context, Step, StepModule, Whole
 from enrich.steps import BUILT_IN
 from leadline.errors import FormatError, SettingsError
@@ -84,6 +85,8 @@ class Chain:
             name: tuple(apply for part, apply in applies if _concerns(part, name))
             for name in DATASETS
         }
+
+        self.splicer = Splicer(self.steps, self.one)
 
     def one(self, document: Document) -> Document:
         """

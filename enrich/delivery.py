@@ -7,7 +7,7 @@ from __future__ import annotations
 import logging
 import random
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import orjson
@@ -19,7 +19,7 @@ from enrich.settings import BackoffSettings
 from leadline.errors import FormatError, LeadlineError, StoreError
 from leadline.formats import DATASETS, Document
 from leadline.formats.validate import read_line
-from leadline.store.contract import Health, Mode, Outcome
+from leadline.store.contract import Health, Mode, Outcome, Ready
 
 log = logging.getLogger("leadline.worker")
 
@@ -36,6 +36,8 @@ class Sink(Protocol):
 
     def write(self, documents: Sequence[Document], mode: Mode) -> Outcome: ...
 
+    def write_ready(self, lines: Sequence[Ready]) -> Outcome: ...
+
     def health(self) -> Health: ...
 
     def close(self) -> None: ...
@@ -45,6 +47,25 @@ class StoppedError(LeadlineError):
     """
     Told to stop while the store would not take documents: they stay where they were.
     """
+
+
+@dataclass(slots=True)
+class Enriched:
+    """
+    What lines have become: most are ready to be stored, the dead ones never will be.
+    """
+
+    documents: list[Document] = field(default_factory=list)
+    ready: list[Ready] = field(default_factory=list)
+    dead: list[DeadLetter] = field(default_factory=list)
+
+    def __len__(self) -> int:
+        return len(self.documents) + len(self.ready) + len(self.dead)
+
+    def add(self, other: Enriched) -> None:
+        self.documents += other.documents
+        self.ready += other.ready
+        self.dead += other.dead
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,40 +83,53 @@ class Delivery:
     tries: int | None = None  # None: until the store takes them
 
     def lines(self, lines: Iterable[bytes], source: str) -> Tally:
-        documents, dead = self.enrich(lines, source)
-        return self.write(documents, dead, source)
+        return self.write(self.enrich(lines, source), source)
 
-    def enrich(
-        self, lines: Iterable[bytes], source: str
-    ) -> tuple[list[Document], list[DeadLetter]]:
-        """
-        The documents to store, and the lines that are none.
-        """
-        documents: list[Document] = []
-        dead: list[DeadLetter] = []
-        one = self.chain.one
+    def enrich(self, lines: Iterable[bytes], source: str) -> Enriched:
+        done = Enriched()
+        take, take_ready = done.documents.append, done.ready.append
+        one, splice = self.chain.one, self.chain.splicer.batch()
         for line in lines:
             try:
-                documents.append(one(read_line(line)))
+                if (ready := splice(line)) is not None:
+                    take_ready(ready)
+                else:
+                    take(one(read_line(line)))
             except FormatError as error:
-                dead.append(dead_letter(line, str(error), source))
+                done.dead.append(dead_letter(line, str(error), source))
             except Exception as error:  # one document must never stop those behind it
                 log.exception("a document met a bug")
-                dead.append(dead_letter(line, f"a bug of leadline: {error!r}"[:500], source))
-        return documents, dead
+                reason = f"a bug of leadline: {error!r}"[:500]
+                done.dead.append(dead_letter(line, reason, source))
+        return done
 
-    def write(
-        self, documents: Sequence[Document], dead: Sequence[DeadLetter], source: str
-    ) -> Tally:
-        outcome = Outcome()
-        for mode, part in by_mode(documents):
+    def write(self, done: Enriched, source: str) -> Tally:
+        outcome = self._ready_until_taken(done.ready)
+        for mode, part in by_mode(done.documents):
             outcome.add(self._until_taken(part, mode))
         refused = [
             dead_letter(orjson.dumps(document), reason, source)
             for document, reason in outcome.rejected
         ]
-        self._keep([*dead, *refused])
-        return Tally(outcome.accepted, outcome.duplicate, len(dead) + len(refused))
+        self._keep([*done.dead, *refused])
+        return Tally(outcome.accepted, outcome.duplicate, len(done.dead) + len(refused))
+
+    def _ready_until_taken(self, lines: Sequence[Ready]) -> Outcome:
+        """
+        What is kept back goes on as documents: a store that waits has time to encode them anew.
+        """
+        if not lines:
+            return Outcome()
+        try:
+            outcome = self.store.write_ready(lines)
+        except (StoreError, OSError) as error:
+            documents = [line.document() for line in lines]
+            outcome = Outcome(kept=documents, reason=str(error), pause=True)
+        kept, outcome.kept = outcome.kept, []
+        if kept:
+            self._hold(1, len(kept), outcome.reason)
+            outcome.add(self._until_taken(kept, "create"))
+        return outcome
 
     def _until_taken(self, documents: Sequence[Document], mode: Mode) -> Outcome:
         """

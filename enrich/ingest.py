@@ -12,10 +12,8 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from enrich.counters import Tally
-from enrich.deadletters import DeadLetter
-from enrich.delivery import Delivery
+from enrich.delivery import Delivery, Enriched
 from enrich.sources import SourceError, read_lines
-from leadline.formats import Document
 
 Progress = Callable[[Tally], None]
 
@@ -35,11 +33,11 @@ def ingest(
     total = Ingested()
     under_way: Future[Tally] | None = None
     with ThreadPoolExecutor(1) as writer:
-        for documents, dead, source in _all_batches(delivery, sources, bulk_max_size, total):
+        for done, source in _all_batches(delivery, sources, bulk_max_size, total):
             if under_way is not None:
                 total.tally += under_way.result()
                 progress(total.tally)
-            under_way = writer.submit(delivery.write, documents, dead, source)
+            under_way = writer.submit(delivery.write, done, source)
         if under_way is not None:
             total.tally += under_way.result()
     return total
@@ -47,39 +45,35 @@ def ingest(
 
 def _all_batches(
     delivery: Delivery, sources: Iterable[str], size: int, total: Ingested
-) -> Iterator[tuple[list[Document], list[DeadLetter], str]]:
+) -> Iterator[tuple[Enriched, str]]:
     for source in sources:
         try:
-            for documents, dead in _batches(delivery, source, size):
-                yield documents, dead, source
+            for done in _batches(delivery, source, size):
+                yield done, source
         except SourceError as error:
             total.failed.append(error)
 
 
-def _batches(
-    delivery: Delivery, source: str, size: int
-) -> Iterator[tuple[list[Document], list[DeadLetter]]]:
+def _batches(delivery: Delivery, source: str, size: int) -> Iterator[Enriched]:
     """
     Full batches, and what is left: also when the source breaks off.
     """
-    documents: list[Document] = []
-    dead: list[DeadLetter] = []
+    batch = Enriched()
     judged = False
     broken: SourceError | None = None
     try:
         for lines in read_lines(source):
             for some in _in_parts(lines, size):
-                more, refused = delivery.enrich(some, source)
-                judged = judged or _judge(source, more, refused)
-                documents += more
-                dead += refused
-                if len(documents) + len(dead) >= size:
-                    yield documents, dead
-                    documents, dead = [], []
+                done = delivery.enrich(some, source)
+                judged = judged or _judge(source, done)
+                batch.add(done)
+                if len(batch) >= size:
+                    yield batch
+                    batch = Enriched()
     except SourceError as error:
         broken = error
-    if documents or dead:
-        yield documents, dead
+    if batch:
+        yield batch
     if broken is not None:
         raise broken
 
@@ -90,10 +84,10 @@ def _in_parts(lines: list[bytes], size: int) -> Iterator[list[bytes]]:
         yield part
 
 
-def _judge(source: str, documents: list[Document], dead: list[DeadLetter]) -> bool:
-    if not documents and dead:
+def _judge(source: str, done: Enriched) -> bool:
+    if done.dead and len(done) == len(done.dead):
         raise SourceError(
-            f"{source}: no documents of leadline in it ({dead[0].reason});"
+            f"{source}: no documents of leadline in it ({done.dead[0].reason});"
             " other formats are read by `leadline backfill`"
         )
     return True

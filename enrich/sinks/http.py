@@ -11,7 +11,7 @@ import http.client
 import ssl
 import threading
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -20,7 +20,7 @@ import orjson
 from enrich.settings import ForwardSettings
 from leadline.errors import StoreError
 from leadline.formats import Document
-from leadline.store.contract import Health, Mode, Outcome
+from leadline.store.contract import Health, Mode, Outcome, Ready
 
 PATH = "/api/v1/documents"
 LEVEL = 3  # of compression: fast, and NDJSON shrinks to a tenth already
@@ -37,15 +37,28 @@ class HttpSink:
         self._problem = ""
 
     def write(self, documents: Sequence[Document], mode: Mode) -> Outcome:
-        if not documents:
+        return self._send(b"\n".join(map(orjson.dumps, documents)), lambda: documents, mode)
+
+    def write_ready(self, lines: Sequence[Ready]) -> Outcome:
+        def documents() -> Sequence[Document]:
+            return [line.document() for line in lines]
+
+        return self._send(b"\n".join([line.data for line in lines]), documents, "create")
+
+    def _send(
+        self, data: bytes, documents: Callable[[], Sequence[Document]], mode: Mode
+    ) -> Outcome:
+        if not data:
             return Outcome()
         packer = zlib.compressobj(LEVEL, zlib.DEFLATED, 31)
-        data = b"\n".join(map(orjson.dumps, documents))
         try:
             status, body = self._post(packer.compress(data) + packer.flush())
         except (OSError, http.client.HTTPException) as error:
-            return self._kept(documents, f"{self._settings.endpoint}: {_what(error)}", pause=True)
-        return self._judge(documents, mode, status, body)
+            return self._kept(documents(), f"{self._settings.endpoint}: {_what(error)}", pause=True)
+        if 200 <= status < 300 and isinstance(_said(body).get("accepted"), int):
+            self._problem = ""
+            return Outcome(accepted=data.count(b"\n") + 1)
+        return self._judge(documents(), mode, status, body)
 
     def health(self) -> Health:
         problems = (self._problem,) if self._problem else ()
@@ -61,10 +74,7 @@ class HttpSink:
         said = _said(body)
         reason = f"{self._settings.endpoint}: {status}: {said.get('error', '')}".rstrip(": ")
         if 200 <= status < 300:
-            if not isinstance(said.get("accepted"), int):
-                return self._kept(documents, f"{self._settings.endpoint}: no worker answers there")
-            self._problem = ""
-            return Outcome(accepted=len(documents))
+            return self._kept(documents, f"{self._settings.endpoint}: no worker answers there")
         if status in REFUSED:
             return self._halves(documents, mode, reason)
         return self._kept(documents, reason, pause=status not in LATER)

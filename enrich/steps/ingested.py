@@ -7,6 +7,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+import orjson
+
 from enrich.step import Context
 from enrich.steps.program import SAMPLED
 from leadline.formats import SCHEMA_VERSION, Document
@@ -19,7 +21,7 @@ class Ingested:
     def __init__(self, rules_version: str, clock: Callable[[], float] = time.time) -> None:
         self._clock = clock
         self._second = -1
-        self._now = ""
+        self._stamp = b""
         self._plain: Document = {"schema.version": SCHEMA_VERSION}
         self._ruled = {**self._plain, "rules.version": rules_version}
         self._rules_version = rules_version
@@ -29,11 +31,25 @@ class Ingested:
             if document["dataset"] in SAMPLED:
                 document["rules.version"] = self._rules_version
             return
+        document.update(self.fields(str(document["dataset"])))
+
+    def fields(self, dataset: str) -> Document:
+        self._turn()
+        return self._ruled if dataset in SAMPLED else self._plain
+
+    def stamp(self) -> bytes:
+        """
+        The fields of a sample as members of a JSON object, a comma first.
+        """
+        self._turn()
+        return self._stamp
+
+    def _turn(self) -> None:
         now = int(self._clock())
         if now != self._second:
             self._second = now
             self._plain["event.ingested"] = self._ruled["event.ingested"] = from_epoch(now)
-        document.update(self._ruled if document["dataset"] in SAMPLED else self._plain)
+            self._stamp = b"," + orjson.dumps(self._ruled)[1:-1]
 
 
 def build(context: Context) -> Ingested:

@@ -10,21 +10,31 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
+
+import orjson
 
 from enrich.step import Context
 from leadline.formats import Document
 
 TELLING = frozenset({"job", "job_state"})
-SAMPLED = frozenset({"process", "process_gpu", "node"})
+SAMPLED = frozenset({"process", "process_gpu", "job_cgroup"})
 FIELDS = ("project", "partition")
 NEEDED = ("dataset", "job.id", "job.run", "job.submit", "@timestamp", *FIELDS)
 JOBS_KEPT = 200_000
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Run:
     submit: str  # no sample before it is of this run
     fields: Document
+
+    @cached_property
+    def members(self) -> bytes:
+        """
+        The fields as members of a JSON object, a comma first.
+        """
+        return b"," + orjson.dumps(self.fields)[1:-1]
 
 
 class JobContext:
@@ -38,8 +48,8 @@ class JobContext:
         dataset = document["dataset"]
         if dataset in SAMPLED:
             runs = self._jobs.get(document.get("job.id"))  # type: ignore[call-overload]
-            if runs is not None:
-                self._tell(document, runs)
+            if runs is not None and (run := self._run(runs, _taken(document))):
+                document.update(run.fields)
         elif dataset in TELLING:
             self.learn(document)
 
@@ -66,13 +76,21 @@ class JobContext:
         for document in documents:
             self.learn(document)
 
-    def _tell(self, document: Document, runs: tuple[Run, ...]) -> None:
-        # Taken after its middle: a run submitted between the two is the one that was seen.
-        time = document.get("sample.time", document["@timestamp"])
-        for run in runs:
-            if run.submit <= time:  # type: ignore[operator]
-                document.update(run.fields)
-                return
+    def told(self, job: str, taken: str) -> bytes:
+        """
+        What is known of a job's sample, as members of a JSON object.
+        """
+        runs = self._jobs.get(job)
+        run = runs and self._run(runs, taken)
+        return run.members if run else b""
+
+    def _run(self, runs: tuple[Run, ...], taken: str) -> Run | None:
+        return next((run for run in runs if run.submit <= taken), None)
+
+
+def _taken(document: Document) -> str:
+    # Taken after its middle: a run submitted between the two is the one that was seen.
+    return str(document.get("sample.time", document["@timestamp"]))
 
 
 def build(context: Context) -> JobContext:

@@ -20,8 +20,7 @@ def format_time(moment: datetime) -> str:
     """
     The one written form: 2026-11-21T04:37:50.123Z.
     """
-    utc = moment.astimezone(UTC)
-    return f"{utc:%Y-%m-%dT%H:%M:%S}.{utc.microsecond // 1000:03d}Z"
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds")[:-6] + "Z"
 
 
 def from_epoch(seconds: float) -> str:

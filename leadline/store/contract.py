@@ -7,7 +7,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
+
+import orjson
 
 from leadline.formats import Document
 from leadline.store.people import People
@@ -15,6 +17,20 @@ from leadline.store.plan import Condition, Plan, Row
 from leadline.store.scope import Scope
 
 Mode = Literal["create", "replace"]
+
+
+class Ready(NamedTuple):
+    """
+    A sample checked, enriched and encoded already: what most lines become.
+    """
+
+    dataset: str
+    time: str  # its @timestamp
+    id: bytes  # leadline.formats.ids
+    data: bytes  # a JSON object, without a newline
+
+    def document(self) -> Any:
+        return orjson.loads(self.data)
 
 
 @dataclass(slots=True)
@@ -101,6 +117,12 @@ class Store(Protocol):
         create: a document whose key is stored already is a duplicate. replace: it takes the
         place of one whose record.version is not greater. A batch counts like the same documents
         sent one after the other, so a version that a later one of the batch replaces is accepted.
+        """
+        ...
+
+    def write_ready(self, lines: Sequence[Ready]) -> Outcome:
+        """
+        Like `write` with create, but nothing needs to be encoded.
         """
         ...
 

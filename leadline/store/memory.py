@@ -26,6 +26,7 @@ from leadline.store.contract import (
     Hit,
     Mode,
     Outcome,
+    Ready,
     in_batches,
 )
 from leadline.store.people import People
@@ -63,6 +64,9 @@ class MemoryStore:
             else:
                 outcome.duplicate += 1
         return outcome
+
+    def write_ready(self, lines: Sequence[Ready]) -> Outcome:
+        return self.write([line.document() for line in lines], "create")
 
     def scan(
         self,

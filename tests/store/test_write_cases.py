@@ -6,7 +6,11 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from leadline.store.contract import Store
+import orjson
+
+from leadline.formats import Document
+from leadline.formats.ids import document_id
+from leadline.store.contract import Ready, Store
 from leadline.store.scope import EVERYTHING
 from tests.store.cases import at, count, everything
 from tests.store.documents import job, process
@@ -46,6 +50,37 @@ def test_a_batch_sent_twice_is_stored_once(store: Store) -> None:
 
     assert (again.accepted, again.duplicate) == (0, 20)
     assert count(store) == 20
+
+
+def ready(document: Document) -> Ready:
+    time = str(document["@timestamp"])
+    return Ready("process", time, document_id(document).encode(), orjson.dumps(document))
+
+
+def test_lines_that_are_ready_are_the_same_documents(store: Store) -> None:
+    """
+    Encoded before or not: what was stored one way is a duplicate the other way.
+    """
+    batch = [process(number, **{"process.command_line": "ø"}) for number in range(6)]
+    store.write(batch[:2], "create")
+
+    outcome = store.write_ready([ready(document) for document in batch])
+
+    assert (outcome.accepted, outcome.duplicate) == (4, 2)
+    assert everything(store) == batch
+    assert store.write(batch, "create").duplicate == 6
+
+
+def test_a_ready_line_that_is_broken_is_rejected_alone(store: Store) -> None:
+    """
+    It comes back as a document, for a dead letter.
+    """
+    broken = process(2, **{"memory.rss.bytes": "much"})
+
+    outcome = store.write_ready([ready(process(1)), ready(broken), ready(process(3))])
+
+    assert (outcome.accepted, outcome.kept) == (2, [])
+    assert [document for document, _ in outcome.rejected] == [broken]
 
 
 def test_doubles_within_a_batch_are_stored_once(store: Store) -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import random
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 
@@ -21,7 +21,7 @@ from leadline.errors import FormatError, StoreError
 from leadline.formats import DATASETS, Document
 from leadline.formats.ids import document_id
 from leadline.formats.validate import check
-from leadline.store.contract import Mode, Outcome
+from leadline.store.contract import Mode, Outcome, Ready
 from leadline.store.opensearch.client import NDJSON, UNREACHABLE, Answer, Client, explain
 from leadline.store.opensearch.indices import Indices
 
@@ -44,15 +44,15 @@ UNVERSIONED = frozenset(
 )
 
 
-@dataclass(slots=True)
-class Line:
-    """
-    One document on its way: what is sent, and what is given back when it cannot be stored.
-    """
+Line = tuple[str, bytes]  # an index, and what is sent: action and source, a newline after each
 
-    index: str
-    data: bytes  # action and source, both lines
-    document: Document
+
+def document_of(line: Line) -> Document:
+    """
+    What is given back of a line that cannot be stored.
+    """
+    document: Document = orjson.loads(line[1].split(b"\n", 1)[1])
+    return document
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,16 +105,25 @@ class Sender:
         self.clock = clock
         self.size = LARGEST  # adapts: halves when the engine is busy, grows back slowly
         self.shapes: set[tuple[object, tuple[str, ...]]] = set()
+        self.actions: dict[tuple[str, str], tuple[str, bytes]] = {}  # index, begin of `create`
         self.pool = ThreadPoolExecutor(workers, thread_name_prefix="bulk")
 
     def write(self, documents: Sequence[Document], mode: Mode) -> Outcome:
+        outcome = Outcome()
+        outcome.add(self.send_all(self.encoded(documents, mode, outcome)))
+        return outcome
+
+    def write_ready(self, lines: Iterable[Ready]) -> Outcome:
+        return self.send_all(map(self.wrap, lines))
+
+    def send_all(self, lines: Iterable[Line]) -> Outcome:
         """
-        All documents, with at most two bodies per connection waiting: back-pressure by blocking.
+        All lines, with at most two bodies per connection waiting: back-pressure by blocking.
         """
         outcome = Outcome()
         waiting: list[Future[Outcome]] = []
         room = threading.Semaphore(2 * self.workers)
-        for body in self.bodies(documents, mode, outcome):
+        for body in pieces(lines, lambda: self.size):
             room.acquire()
             future = self.pool.submit(self.deliver, body)
             future.add_done_callback(lambda _: room.release())
@@ -123,24 +132,14 @@ class Sender:
             outcome.add(future.result())
         return outcome
 
-    def bodies(
+    def encoded(
         self, documents: Sequence[Document], mode: Mode, outcome: Outcome
-    ) -> Iterator[list[Line]]:
-        body: list[Line] = []
-        size = 0
+    ) -> Iterator[Line]:
         for document in documents:
             try:
-                line = self.encode(document, mode)
+                yield self.encode(document, mode)
             except FormatError as error:
                 outcome.rejected.append((document, str(error)))
-                continue
-            size += len(line.data)
-            if size > self.size and body:
-                yield body
-                body, size = [], len(line.data)
-            body.append(line)
-        if body:
-            yield body
 
     def encode(self, document: Document, mode: Mode) -> Line:
         """
@@ -149,11 +148,13 @@ class Sender:
         """
         if (dataset := document.get("dataset"), names := tuple(document)) not in self.shapes:
             document = self.unseen(document, (dataset, names))
-        index = self.indices.name(dataset, document["@timestamp"])  # type: ignore[arg-type]
         name = document_id(document)
+        data = orjson.dumps(document)
         if mode == "create":
-            action = f'{{"create":{{"_index":"{index}","_id":"{name}"}}}}\n'
-        elif "record.version" not in document and dataset in SAMPLES:
+            time = document["@timestamp"]
+            return self.wrap((dataset, time, name.encode(), data))  # type: ignore[arg-type]
+        index = self.indices.name(dataset, document["@timestamp"])  # type: ignore[arg-type]
+        if "record.version" not in document and dataset in SAMPLES:
             # Made with version 1 by `create`, which no version of ours would beat: last one wins.
             action = f'{{"index":{{"_index":"{index}","_id":"{name}"}}}}\n'
         else:
@@ -162,8 +163,16 @@ class Sender:
                 f'{{"index":{{"_index":"{index}","_id":"{name}",'
                 f'"version":{version},"version_type":"external_gte"}}}}\n'
             )
-        source = orjson.dumps(document, option=orjson.OPT_APPEND_NEWLINE)
-        return Line(index, action.encode() + source, document)
+        return index, b"%b%b\n" % (action.encode(), data)
+
+    def wrap(self, ready: tuple[str, str, bytes, bytes]) -> Line:
+        dataset, time, name, data = ready
+        found = self.actions.get(key := (dataset, time[:10]))
+        if found is None:
+            index = self.indices.name(dataset, time)
+            self.actions[key] = found = (index, f'{{"create":{{"_index":"{index}","_id":"'.encode())
+        index, action = found
+        return index, b"".join((action, name, b'"}}\n', data, b"\n"))
 
     def unseen(self, document: Document, shape: tuple[object, tuple[str, ...]]) -> Document:
         checked = check(dict(document))
@@ -185,24 +194,26 @@ class Sender:
             if verdict.busy:
                 self.size = max(SMALLEST, self.size // 2)
             self.sleep(pause)
-        kept = [line.document for line in verdict.again]
+        kept = [document_of(line) for line in verdict.again]
         total.add(Outcome(kept=kept, reason=verdict.reason, pause=verdict.unreachable))
         return total
 
     def attempt(self, lines: list[Line]) -> Verdict:
-        missing = {index: self.indices.ensure(index) for index in {line.index for line in lines}}
         verdict = Verdict()
-        refused = {index: answer for index, answer in missing.items() if answer is not None}
+        refused: dict[str, Answer] = {}
+        for index in {index for index, _ in lines}:
+            if (answer := self.indices.ensure(index)) is not None:
+                refused[index] = answer
         for index, answer in refused.items():
-            there = [line for line in lines if line.index == index]
+            there = [line for line in lines if line[0] == index]
             sort_refusal(verdict, answer, there)
-        ready = [line for line in lines if line.index not in refused]
-        for piece in pieces(ready, self.size):
+        ready = [line for line in lines if line[0] not in refused] if refused else lines
+        for piece in pieces(ready, lambda: self.size):
             self.send(piece, verdict)
         return verdict
 
     def send(self, lines: list[Line], verdict: Verdict) -> None:
-        body = b"".join([line.data for line in lines])
+        body = b"".join([data for _, data in lines])
         answer = self.client.request(
             "POST", "/_bulk", body, headers=NDJSON, filter_path=FILTER, timeout=120
         )
@@ -219,7 +230,7 @@ class Sender:
         A body that is refused whole is cut until the one document at fault stands alone.
         """
         if len(lines) == 1:
-            verdict.outcome.rejected.append((lines[0].document, answer.reason))
+            verdict.outcome.rejected.append((document_of(lines[0]), answer.reason))
             return
         middle = len(lines) // 2
         self.send(lines[:middle], verdict)
@@ -245,33 +256,37 @@ class Sender:
     def sort_failure(
         self, line: Line, status: int, error: dict[str, object], verdict: Verdict
     ) -> None:
-        reason = f"{line.index}: {status} {explain(error)}"
+        reason = f"{line[0]}: {status} {explain(error)}"
         if status == 429 or status >= 500:
             verdict.again.append(line)
             verdict.busy = verdict.busy or status == 429
             verdict.reason = reason
         elif status == 404:  # somebody deleted the index: made anew by the next attempt
-            self.indices.forget(line.index)
+            self.indices.forget(line[0])
             verdict.again.append(line)
             verdict.reason = reason
         elif status == 403 or error.get("type") in NOT_THE_DOCUMENT:
-            verdict.outcome.add(Outcome(kept=[line.document], reason=reason, pause=True))
+            verdict.outcome.add(Outcome(kept=[document_of(line)], reason=reason, pause=True))
         else:
-            verdict.outcome.rejected.append((line.document, reason))
+            verdict.outcome.rejected.append((document_of(line), reason))
 
     def close(self) -> None:
         self.pool.shutdown()
 
 
-def pieces(lines: Sequence[Line], size: int) -> Iterator[list[Line]]:
+def pieces(lines: Iterable[Line], size: Callable[[], int]) -> Iterator[list[Line]]:
+    """
+    LINES in bodies of at most `size()` bytes, which is asked again for each.
+    """
     piece: list[Line] = []
-    room = size
+    room = size()
     for line in lines:
-        if piece and len(line.data) > room:
+        length = len(line[1])
+        if length > room and piece:
             yield piece
-            piece, room = [], size
+            piece, room = [], size()
         piece.append(line)
-        room -= len(line.data)
+        room -= length
     if piece:
         yield piece
 
@@ -286,5 +301,5 @@ def sort_refusal(verdict: Verdict, answer: Answer, lines: list[Line]) -> None:
         verdict.unreachable = verdict.unreachable or answer.status == UNREACHABLE
         verdict.reason = answer.reason
     else:
-        documents = [line.document for line in lines]
+        documents = [document_of(line) for line in lines]
         verdict.outcome.add(Outcome(kept=documents, reason=answer.reason, pause=True))

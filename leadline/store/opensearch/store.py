@@ -13,7 +13,7 @@ from typing import Any
 from leadline.errors import StoreError
 from leadline.formats import DATASETS, Document
 from leadline.formats.templates import PREFIX
-from leadline.store.contract import Expired, Found, Health, Mode, Outcome
+from leadline.store.contract import Expired, Found, Health, Mode, Outcome, Ready
 from leadline.store.opensearch import lifecycle
 from leadline.store.opensearch.aggregations import answer, explain_failure
 from leadline.store.opensearch.bulk import Backoff, Sender
@@ -73,6 +73,10 @@ class OpenSearchStore:
         outcome = self.sender.write(documents, mode)
         self.unseen |= {name for d in documents if (name := d.get("dataset")) in DATASETS}
         return outcome
+
+    def write_ready(self, lines: Sequence[Ready]) -> Outcome:
+        self.unseen |= {line.dataset for line in lines}
+        return self.sender.write_ready(lines)
 
     def scan(
         self,
