@@ -23,6 +23,13 @@ from shipper.collectors.slurm.records import (
     text_or_none,
 )
 
+# pyslurm's names of reservations' flags, where they are not Slurm's own.
+FLAGS = {
+    "IGNORE_RUNNING_JOBS": "IGNORE_JOBS",
+    "MAINTENANCE": "MAINT",
+    "SPECIFIC_NODES": "SPEC_NODES",
+}
+
 
 class RefusedError(FormatError):
     """
@@ -83,11 +90,28 @@ def _job(told: dict[str, Any]) -> JobSeen:
         priority=number(told.get("priority")),
         reservation=text_or_none(told.get("reservation")),
         array_id=array or None,
-        array_task=text_or_none(told.get("array_task_id")) if array else None,
+        array_task=_tasks(told) if array else None,
         het_id=het or None,
         het_offset=number(told.get("heterogeneous_offset")) if het else None,
         work_dir=text_or_none(told.get("working_directory")),
     )
+
+
+def _tasks(told: dict[str, Any]) -> str | None:
+    """
+    The task's number; of those that wait together their range, and how many may run at a time.
+    """
+    waiting = text_or_none(told.get("array_tasks_waiting"))
+    most = number(told.get("array_tasks_parallel"))
+    together = f"{waiting}%{most}" if waiting and most else waiting
+    return text_or_none(told.get("array_task_id")) or together
+
+
+def _flags(value: object) -> list[str]:
+    """
+    pyslurm's flags by their names, `A|B`.
+    """
+    return (text_or_none(value) or "").replace("|", ",").split(",")
 
 
 def _node(told: dict[str, Any]) -> NodeSeen:
@@ -123,5 +147,5 @@ def _reservation(told: dict[str, Any]) -> ReservationSeen:
         users=listed(told.get("users")),
         accounts=listed(told.get("accounts")),
         partition=text_or_none(told.get("partition")),
-        flags=listed((text_or_none(told.get("flags")) or "").replace("|", ",")),
+        flags=listed([FLAGS.get(word, word) for word in _flags(told.get("flags"))]),
     )

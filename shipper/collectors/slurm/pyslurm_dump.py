@@ -15,7 +15,8 @@ from typing import Any
 import orjson
 
 JOB = (
-    "id", "array_id", "array_task_id", "heterogeneous_id", "heterogeneous_offset", "state",
+    "id", "array_id", "array_task_id", "array_tasks_waiting", "array_tasks_parallel",
+    "heterogeneous_id", "heterogeneous_offset", "state",
     "state_reason", "submit_time", "eligible_time", "start_time", "end_time", "time_limit",
     "user_name", "user_id", "group_name", "account", "partition", "qos", "name", "cpus",
     "num_nodes", "allocated_nodes", "gpus", "priority", "reservation", "working_directory",

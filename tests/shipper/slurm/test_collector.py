@@ -19,7 +19,8 @@ from shipper.collectors.slurm.pyslurm_dump import dump
 from shipper.settings import CollectSettings, SlurmLiveSettings
 from shipper.snapshot import Snapshots
 from tests.shipper.fake import FakeSystem
-from tests.shipper.slurm.conftest import TAKEN, fake_pyslurm
+from tests.shipper.slurm.conftest import TAKEN
+from tests.shipper.slurm.fake_pyslurm import fake_pyslurm
 
 
 class Counting(FakeSystem):

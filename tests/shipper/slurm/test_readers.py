@@ -12,9 +12,10 @@ from leadline.formats import Document
 from leadline.formats.validate import check
 from shipper.collectors.slurm import from_json, from_pyslurm, from_text
 from shipper.collectors.slurm.changes import Changes
-from shipper.collectors.slurm.pyslurm_dump import dump, misfit
+from shipper.collectors.slurm.pyslurm_dump import JOB, NODE, RESERVATION, dump, misfit
 from shipper.collectors.slurm.records import Look
-from tests.shipper.slurm.conftest import TAKEN, by_json, by_text, capture, fake_pyslurm
+from tests.shipper.slurm.conftest import TAKEN, by_json, by_text, capture
+from tests.shipper.slurm.fake_pyslurm import attributes, fake_pyslurm
 
 
 def documents(look: Look) -> list[Document]:
@@ -34,11 +35,23 @@ def job(found: list[Document], name: str) -> Document:
     return one
 
 
-def test_text_gives_what_json_gives() -> None:
+def test_three_ways_give_the_same_documents() -> None:
     """
-    Jobs, nodes and reservations of one moment, asked for in both ways.
+    One moment of one Slurm, asked by pyslurm, as JSON and as text: jobs, nodes, reservations.
     """
-    assert ordered(documents(by_text())) == ordered(documents(by_json()))
+    by_pyslurm = from_pyslurm.read(orjson.dumps(dump(fake_pyslurm())))
+    expected = ordered(documents(by_json()))
+    assert len(expected) > 20
+    assert ordered(documents(by_text())) == expected
+    assert ordered(documents(by_pyslurm)) == expected
+
+
+def test_pyslurm_is_asked_for_what_it_has() -> None:
+    """
+    Every attribute was there when 25.11 was recorded.
+    """
+    for names, kind in ((JOB, "job"), (NODE, "node"), (RESERVATION, "reservation")):
+        assert set(names) <= set(attributes(kind))
 
 
 def test_documents_hold_nothing_unknown() -> None:
@@ -143,14 +156,6 @@ def test_new_json_gives_what_old_json_gives() -> None:
         from_text.read_reservations(capture("reservations.txt")),
     )
     assert documents(new) == documents(by_json())
-
-
-def test_pyslurm_gives_what_json_gives() -> None:
-    """
-    The third way, through the process that holds pyslurm away from the shipper.
-    """
-    look = from_pyslurm.read(orjson.dumps(dump(fake_pyslurm())))
-    assert documents(look) == documents(by_json())
 
 
 @pytest.mark.parametrize(
