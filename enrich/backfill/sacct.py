@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from enrich.backfill.files import Source
+from enrich.backfill.known import sort_out, vanished
 from enrich.backfill.options import Options
 from enrich.backfill.sacct_documents import base, document_of, identity, seconds_of, slices_of
 from enrich.backfill.sacct_json import is_dump, jobs_of
@@ -122,16 +123,19 @@ class SacctReader:
             self._flush()
 
     def _flush(self) -> None:
+        runs, days = sort_out(self.sink, self._jobs), sort_out(self.sink, self._days)
+        gone = vanished(self.sink, runs.changed, self._days)
         # Days before their run: whoever sees the run sees its hours.
-        for documents in (self._days, self._jobs):
+        for documents in (days.new + days.changed + gone, runs.new + runs.changed):
             outcome = self.sink.put(documents)
             if outcome.kept:
                 raise StoreError(f"the store took only part: {outcome.reason}; run it again")
-            if documents is self._jobs:
-                self.tally.inserted += outcome.accepted
-                self.tally.unchanged += outcome.duplicate
-                for document, reason in outcome.rejected:
-                    self._refuse(str(document.get("job.run")), 0, b"", reason)
+        for document, reason in outcome.rejected:
+            self._refuse(str(document.get("job.run")), 0, b"", reason)
+        self.tally.inserted += len(runs.new)
+        self.tally.updated += len(runs.changed)
+        self.tally.unchanged += runs.unchanged
+        self.tally.duplicate += runs.repeated
         self._jobs, self._days = [], []
 
     def _refuse(self, name: str, line: int, raw: bytes, reason: str) -> None:

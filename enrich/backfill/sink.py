@@ -4,8 +4,9 @@ Where SQL readers put their documents: straight into a lake, or through any stor
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Protocol
 
 import duckdb
@@ -16,6 +17,8 @@ from leadline.store.contract import Mode, Outcome, Store
 from leadline.store.lake import LakeStore
 from leadline.store.lake.bulk import Rows
 from leadline.store.lake.rows import documents
+from leadline.store.plan import Condition
+from leadline.store.scope import EVERYTHING
 
 BATCH = 5000
 
@@ -30,6 +33,14 @@ class Written:
 
 class Sink(Protocol):
     def put(self, documents: list[Document], mode: Mode = "replace") -> Outcome: ...
+
+    def scan(
+        self, dataset: str, where: Sequence[Condition], start: datetime, end: datetime | None
+    ) -> Iterator[list[Document]]:
+        """
+        What is stored already.
+        """
+        ...
 
     def connection(self) -> duckdb.DuckDBPyConnection: ...
 
@@ -46,12 +57,27 @@ class Sink(Protocol):
         ...
 
 
-class LakeSink:
-    def __init__(self, store: LakeStore) -> None:
-        self.store = store
+class _OfStore:
+    """
+    What a store does for any reader.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
 
     def put(self, documents: list[Document], mode: Mode = "replace") -> Outcome:
-        return self.store.write(documents, mode)
+        return self._store.write(documents, mode)
+
+    def scan(
+        self, dataset: str, where: Sequence[Condition], start: datetime, end: datetime | None
+    ) -> Iterator[list[Document]]:
+        return self._store.scan(dataset, EVERYTHING, where=where, start=start, end=end)
+
+
+class LakeSink(_OfStore):
+    def __init__(self, store: LakeStore) -> None:
+        super().__init__(store)
+        self.store = store
 
     def connection(self) -> duckdb.DuckDBPyConnection:
         con = self.store.connection()
@@ -69,16 +95,10 @@ class LakeSink:
         return Written(counts.accepted - counts.updated, counts.updated, counts.duplicate)
 
 
-class StoreSink:
+class StoreSink(_OfStore):
     """
     Any other store: the same rows as documents, in batches.
     """
-
-    def __init__(self, store: Store) -> None:
-        self.store = store
-
-    def put(self, documents: list[Document], mode: Mode = "replace") -> Outcome:
-        return self.store.write(documents, mode)
 
     def connection(self) -> duckdb.DuckDBPyConnection:
         con = duckdb.connect()
@@ -95,7 +115,7 @@ class StoreSink:
         after()
         inserted = unchanged = rejected = 0
         for batch in documents(con, dataset, rows(), BATCH):
-            outcome = self.store.write(batch, "replace")
+            outcome = self.put(batch)
             if outcome.kept:
                 raise StoreError(f"the store took only part: {outcome.reason}; run it again")
             inserted += outcome.accepted
@@ -111,6 +131,11 @@ class DrySink:
 
     def put(self, documents: list[Document], mode: Mode = "replace") -> Outcome:
         return Outcome(accepted=len(documents))
+
+    def scan(
+        self, dataset: str, where: Sequence[Condition], start: datetime, end: datetime | None
+    ) -> Iterator[list[Document]]:
+        return iter(())
 
     def connection(self) -> duckdb.DuckDBPyConnection:
         con = duckdb.connect()

@@ -68,7 +68,7 @@ def test_our_own_documents_pass_the_chain(tmp_path: Path) -> None:
     store, tally = read(ndjson, path)
     [document] = stored(store)
 
-    assert (tally.read, tally.inserted, tally.unchanged, tally.rejected.total()) == (3, 1, 1, 1)
+    assert (tally.read, tally.inserted, tally.duplicate, tally.rejected.total()) == (3, 1, 1, 1)
     assert document["job.id"] == "fox/7"
     assert document["program.name"]
     assert document["local.day"] == "2026-11-01"

@@ -34,8 +34,10 @@ JOB = f"7|7|train|alice|ml|gpu|COMPLETED|0:0|{TIMES}|3600|45:21.005|4|2||"
 TRES = "|cpu=4,gres/gpu:a100=2,gres/gpu=2|"
 
 
-def read(path: Path, zone: ZoneInfo = OSLO) -> tuple[MemoryStore, Tally]:
-    store = MemoryStore()
+def read(
+    path: Path, zone: ZoneInfo = OSLO, into: MemoryStore | None = None
+) -> tuple[MemoryStore, Tally]:
+    store = MemoryStore() if into is None else into
     options = Options(cluster="fox", zone=zone)
     reader = SacctReader(StoreSink(store), options, Rejects(None), path.parent)
     with Source(str(path)) as source:
@@ -160,6 +162,40 @@ def test_a_running_job_is_provisional(tmp_path: Path) -> None:
     assert job["provisional"] is True
     assert "provisional" not in done
     assert int(str(done["record.version"])) > int(str(job["record.version"]))
+
+
+def test_a_dump_read_again_changes_nothing(tmp_path: Path) -> None:
+    """
+    Though it is newer than what is stored, what says the same is unchanged and not written.
+    """
+    path = write(tmp_path, f"{JOB}{TRES}", f"9|9{JOB[3:]}{TRES}")
+    store, _ = read(path)
+    before = jobs(store)
+    path.touch()
+
+    _, again = read(path, into=store)
+    write(tmp_path, f"{JOB}{TRES}".replace("45:21", "46:21"), f"9|9{JOB[3:]}{TRES}")
+    _, corrected = read(path, into=store)
+
+    assert (again.inserted, again.updated, again.unchanged) == (0, 0, 2)
+    assert (corrected.inserted, corrected.updated, corrected.unchanged) == (0, 1, 1)
+    assert [d["job.core_seconds.used"] for d in before] == [2721.005] * 2
+    assert [d["job.core_seconds.used"] for d in jobs(store)] == [2781.005, 2721.005]
+
+
+def test_a_corrected_end_takes_its_days_back(tmp_path: Path) -> None:
+    """
+    A run that ended earlier than was thought leaves no hours in the days after its end.
+    """
+    path = write(tmp_path, f"{JOB}{TRES}".replace("2026-11-01T12", "2026-11-03T12"))
+    store, _ = read(path)
+    write(tmp_path, f"{JOB}{TRES}")
+
+    read(path, into=store)
+
+    days = [d for batch in store.scan("job_slice", EVERYTHING) for d in batch]
+    assert [d["wall.seconds"] for d in days] == [3600, 0, 0]
+    assert [d["core_seconds_allocated"] for d in days] == [14400, 0, 0]
 
 
 @pytest.mark.parametrize(
