@@ -22,11 +22,12 @@ from leadline.store.contract import DatasetHealth, Expired, Found, Health, Hit, 
 from leadline.store.lake.bulk import Rows, write_bulk
 from leadline.store.lake.folder import file_system, open_folder
 from leadline.store.lake.forget import forget
+from leadline.store.lake.log import from_log, in_log
 from leadline.store.lake.rows import as_document, flat_places, shown
 from leadline.store.lake.schema import empty_rows, fields_of, quote
 from leadline.store.lake.search import compile_search
 from leadline.store.lake.sql import Query, compile_plan
-from leadline.store.lake.table import Table
+from leadline.store.lake.table import File, Table
 from leadline.store.lake.upkeep import merge_all, merge_small, months_before, vacuum
 from leadline.store.lake.write import Counts, padded, write_lines
 from leadline.store.people import People
@@ -153,6 +154,10 @@ class LakeStore:
 
     def ask(self, plan: Plan, scope: Scope) -> list[Row]:
         scope.allow_plan(plan)
+        if in_log(plan, scope):
+            files = self._overlapping(plan.dataset, plan.start, plan.end)
+            if (known := from_log(plan, files)) is not None:
+                return [known]
         names = [group.field for group in plan.by] + [a.name for a in plan.aggregates]
         bounds = (plan.start, plan.end) if plan.time == "@timestamp" else (None, None)
         compiled = compile_plan(plan, scope, "{source}")
@@ -276,12 +281,17 @@ class LakeStore:
 
     def _source(self, dataset: str, start: datetime | None, end: datetime | None) -> str:
         table = self.table(dataset)
-        paths = [
-            table.path(file)
-            for file in table.files()
+        paths = [table.path(file) for file in self._overlapping(dataset, start, end)]
+        return padded(table, paths) if paths else empty_rows(dataset)
+
+    def _overlapping(
+        self, dataset: str, start: datetime | None, end: datetime | None
+    ) -> list[File]:
+        return [
+            file
+            for file in self.table(dataset).files()
             if (start is None or file.last >= start) and (end is None or file.first < end)
         ]
-        return padded(table, paths) if paths else empty_rows(dataset)
 
     def _all(
         self,

@@ -8,6 +8,7 @@ import os
 import stat
 import time
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -19,11 +20,12 @@ from leadline.formats.field import keyword
 from leadline.store import open_store
 from leadline.store.lake import LakeStore, folder, schema, upkeep, write
 from leadline.store.lake.table import Table
-from leadline.store.plan import Aggregate, Function, Group, Plan
+from leadline.store.plan import Aggregate, Condition, Function, Group, Op, Plan
 from leadline.store.scope import EVERYTHING
 from tests.store.documents import job, process
 
-COUNT = Plan("process", (Aggregate("n", Function.COUNT),))
+# With a condition, or the log would answer and no file be read.
+COUNT = Plan("process", (Aggregate("n", Function.COUNT),), where=(Condition("cluster", Op.EXISTS),))
 
 
 def parquet(lake: LakeStore, dataset: str = "process") -> list[Path]:
@@ -267,3 +269,39 @@ def test_many_commits_leave_a_short_log(lake: LakeStore) -> None:
     reader = LakeStore(lake.folder)
     assert count(reader) == 60
     reader.close()
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "read"),
+    [(None, None, False), (0, 60, False), (2, None, True), (None, 12, True), (100, None, False)],
+)
+def test_edges_and_counts_come_from_the_log(
+    lake: LakeStore, start: int | None, end: int | None, read: bool
+) -> None:
+    """
+    What the log knows of whole files is answered without opening one; a span that cuts through a
+    file is read. Both say the same.
+    """
+    for first in (0, 10, 20):
+        lake.write([process(first), process(first + 5)], "create")
+    begin = datetime(2026, 11, 21, 4, tzinfo=UTC)
+    edges = [None if at is None else begin + timedelta(seconds=at) for at in (start, end)]
+    plan = Plan(
+        "process",
+        (
+            Aggregate("n", Function.COUNT),
+            Aggregate("first", Function.MIN, "@timestamp"),
+            Aggregate("last", Function.MAX, "@timestamp"),
+        ),
+        start=edges[0],
+        end=edges[1],
+    )
+    told = lake.ask(replace(plan, where=COUNT.where), EVERYTHING)
+    assert lake.ask(plan, EVERYTHING) == told
+    for path in parquet(lake):
+        path.unlink()
+    if read:
+        with pytest.raises(StoreError):
+            lake.ask(plan, EVERYTHING)
+    else:
+        assert lake.ask(plan, EVERYTHING) == told
