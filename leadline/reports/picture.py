@@ -9,70 +9,69 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from leadline.formats.times import parse_time
+from leadline.formats.times import format_time, parse_time
 from leadline.query import Answer
+from leadline.query.dimensions import dimension
 from leadline.query.measure import Measure
 from leadline.query.periods import midnight, move
 from leadline.query.question import BUCKETS, Question
-from leadline.render.charts import columns, heat, lines, ranking, stacked_area
+from leadline.render.charts import columns, heat, histogram, lines, stacked_area
 from leadline.render.charts.specs import OTHERS_NAME
 from leadline.store.plan import Scalar
 
 CLOCK = ("weekday", "hour_of_day")
+Spec = dict[str, object]
 Ask = Callable[[Question], Answer]
 MOST_BANDS = 10
 MOST_BARS = 40
 LEAST_PART = 0.1  # of a bucket: less of it says nothing about the rest
 # What a band's label stands for where nothing tells rows apart.
 WHOLE = "all"
+STEP = {"hour": timedelta(hours=1), "day": timedelta(days=1), "week": timedelta(days=7)}
 STEPS = ((3, "hour"), (120, "day"), (800, "week"), (10_000_000, "month"))
 
 
 def picture(
-    asked: Question, answer: Answer, measure: Measure, ask: Ask
-) -> dict[str, object] | None:
+    asked: Question, answer: Answer, measure: Measure, ask: Ask, kind: str = ""
+) -> Spec | None:
     """
-    The picture of an ANSWER by itself; None where there is nothing to compare. ASK answers further
-    questions: what is drawn over time was not asked over time.
+    The picture of an ANSWER by itself, of a KIND (leadline.reports.kinds) where it has one such;
+    None where there is nothing to compare. ASK answers further questions: what is drawn over time
+    was not asked over time.
     """
+    from leadline.reports.kinds import KINDS
+
+    if kind in KINDS and (drawn := KINDS[kind](asked, answer, measure, ask)) is not None:
+        return drawn
     if (drawn := in_page(asked, answer, measure, ask)) is not None:
         return drawn
-    if not asked.by:
-        return None
-    rows = [
-        {
-            "name": " · ".join(answer.label(n, row[n]) for n in asked.keys),
-            "value": _scaled(row, measure),
-        }
-        for row in answer.rows[:MOST_BARS]
-    ]
-    return ranking(rows, axis(measure)) if len(rows) > 1 else None
+    return KINDS["bars"](asked, answer, measure, ask)
 
 
 def axis(measure: Measure) -> str:
     return f"{measure.title}, GiB" if measure.unit == "bytes" else measure.title
 
 
-def _scaled(row: Mapping[str, Scalar | None], measure: Measure) -> float:
+def scaled(row: Mapping[str, Scalar | None], measure: Measure) -> float:
     value = row.get(measure.name)
     number = float(value) if isinstance(value, int | float) else 0.0
     return number / (1 << 30) if measure.unit == "bytes" else number
 
 
-def in_page(
-    asked: Question, answer: Answer, measure: Measure, ask: Ask
-) -> dict[str, object] | None:
+def in_page(asked: Question, answer: Answer, measure: Measure, ask: Ask) -> Spec | None:
     """
     The picture beside the table: by the clock, over time, or none where the table's bars tell it.
     """
     if asked.by and set(asked.by) <= set(CLOCK):
-        return _by_clock(asked, answer, measure)
+        return by_clock(asked, answer, measure)
+    if (found := classes(asked, answer, measure, ask)) is not None:
+        return found
     if asked.bucket and not measure.adds and len(asked.by) <= 1:
-        return _as_lines(asked, answer, measure)
+        return as_lines(asked, answer, measure)
     return over_time(asked, answer, measure, ask)
 
 
-def _by_clock(asked: Question, answer: Answer, measure: Measure) -> dict[str, object] | None:
+def by_clock(asked: Question, answer: Answer, measure: Measure) -> Spec | None:
     """
     Hours and weekdays in their own order: columns for one of them, a heat map for both.
     """
@@ -82,7 +81,7 @@ def _by_clock(asked: Question, answer: Answer, measure: Measure) -> dict[str, ob
     if len(asked.by) == 1:
         name = asked.by[0]
         bars = [
-            {"name": _clock_label(answer, name, row[name]), "value": _scaled(row, measure)}
+            {"name": _clock_label(answer, name, row[name]), "value": scaled(row, measure)}
             for row in rows
         ]
         return columns(bars, axis(measure))
@@ -90,13 +89,29 @@ def _by_clock(asked: Question, answer: Answer, measure: Measure) -> dict[str, ob
         {
             "across": _clock_label(answer, "hour_of_day", row["hour_of_day"]),
             "down": answer.label("weekday", row["weekday"]),
-            "value": _scaled(row, measure),
+            "value": scaled(row, measure),
         }
         for row in rows
     ]
     across = [f"{hour:02d}" for hour in range(24)]
     down = [answer.label("weekday", weekday) for weekday in range(1, 8)]
     return heat(cells, across, down, axis(measure))
+
+
+def classes(asked: Question, answer: Answer, measure: Measure, ask: Ask) -> Spec | None:
+    """
+    Classes of a number in their order, those that nothing fell into as well.
+    """
+    of = dimension(asked.by[0]) if len(asked.by) == 1 and not asked.bucket else None
+    if of is None or not of.edges:
+        return None
+    found = {answer.label(of.name, row[of.name]): row for row in answer.rows}
+    rows = [
+        {"name": name, "value": scaled(found.get(name, {}), measure)}
+        for place, name in enumerate(of.classes)
+        if place or name in found
+    ]
+    return histogram(rows, axis(measure), of.title.lower())
 
 
 def in_order(answer: Answer) -> Answer:
@@ -119,7 +134,7 @@ def _place(value: Scalar | None) -> float:
     return float(value) if isinstance(value, int | float) else -1.0
 
 
-def _as_lines(asked: Question, answer: Answer, measure: Measure) -> dict[str, object] | None:
+def as_lines(asked: Question, answer: Answer, measure: Measure) -> Spec | None:
     """
     What does not add up, over time: a line for each of the greatest.
     """
@@ -127,9 +142,9 @@ def _as_lines(asked: Question, answer: Answer, measure: Measure) -> dict[str, ob
     zone = answer.period.zone
     points = [
         {
-            "time": _shown(str(row[asked.bucket]), zone),
+            "time": shown(str(row[asked.bucket]), zone),
             "name": answer.label(asked.by[0], row[asked.by[0]]) if asked.by else WHOLE,
-            "value": _scaled(row, measure),
+            "value": scaled(row, measure),
         }
         for row in answer.rows
         if row[measure.name] is not None
@@ -139,16 +154,14 @@ def _as_lines(asked: Question, answer: Answer, measure: Measure) -> dict[str, ob
     return lines(kept, names, axis(measure), bucket=asked.bucket) if len(kept) > 1 else None
 
 
-def over_time(
-    asked: Question, answer: Answer, measure: Measure, ask: Ask
-) -> dict[str, object] | None:
+def over_time(asked: Question, answer: Answer, measure: Measure, ask: Ask) -> Spec | None:
     """
     Bands of the greatest, and the others, over time; None where parts do not add up. (A ranking
     is not drawn beside a table that has its bars in it.)
     """
     if not measure.adds or len(asked.by) > 1:
         return None
-    bucket = asked.bucket or _bucket(answer)
+    bucket = asked.bucket or best_bucket(answer)
     top = min(asked.top or MOST_BANDS, MOST_BANDS)
     series = ask(
         replace(asked, measures=(measure.name,), bucket=bucket, top=top, order="", ascending=False)
@@ -158,19 +171,19 @@ def over_time(
     values: dict[str, dict[str, float]] = {}
     for row in series.rows:
         name = series.label(asked.by[0], row[asked.by[0]]) if asked.by else WHOLE
-        values.setdefault(name, {})[str(row[bucket])] = _scaled(row, measure)
+        values.setdefault(name, {})[str(row[bucket])] = scaled(row, measure)
     sizes = {name: sum(known.values()) for name, known in values.items()}
     names = sorted(values, key=lambda name: -sizes[name])
     if series.others_by_time:
         names.append(OTHERS_NAME)
         values[OTHERS_NAME] = {
-            str(row[bucket]): _scaled(row, measure) for row in series.others_by_time
+            str(row[bucket]): scaled(row, measure) for row in series.others_by_time
         }
-    times = _filled(sorted(str(row[bucket]) for row in series.total_by_time), bucket)
+    times = filled(sorted(str(row[bucket]) for row in series.total_by_time), bucket)
     parts = {time: part_inside(time, bucket, series) for time in times}
     points = [
         {
-            "time": _shown(time, series.period.zone),
+            "time": shown(time, series.period.zone),
             "name": name,
             "value": round(values[name].get(time, 0) / part, 4),
         }
@@ -178,10 +191,28 @@ def over_time(
         for name in names
         if part >= LEAST_PART
     ]
-    return stacked_area(points, names, f"{axis(measure)} per {bucket}", bucket=bucket)
+    missing = set(times) - {str(row[bucket]) for row in series.total_by_time}
+    bare = unmeasured(missing, replace(asked, measures=(measure.name,), bucket=bucket), ask)
+    unit = f"{axis(measure)} per {bucket}"
+    return stacked_area(points, names, unit, bucket=bucket, unmeasured=bare)
 
 
-def _bucket(answer: Answer) -> str:
+def unmeasured(missing: set[str], asked: Question, ask: Ask) -> list[tuple[str, str]]:
+    """
+    Of the times MISSING in an answer those when nobody at all was measured, half a step around.
+    """
+    assert asked.bucket is not None
+    if not missing or asked.bucket not in STEP:
+        return []
+    places = tuple(known for known in asked.where if known.dimension in ("cluster", "host"))
+    whole = ask(replace(asked, by=(), where=places, top=None, order="", ascending=False))
+    bare = missing - {str(row[asked.bucket]) for row in whole.total_by_time}
+    half = STEP[asked.bucket] / 2
+    moments = [parse_time(shown(time, whole.period.zone)) for time in sorted(bare)]
+    return [(format_time(moment - half), format_time(moment + half)) for moment in moments]
+
+
+def best_bucket(answer: Answer) -> str:
     start, end = answer.period.start, answer.period.end
     if start is None or end is None:
         return "month"
@@ -189,20 +220,19 @@ def _bucket(answer: Answer) -> str:
     return next(bucket for most, bucket in STEPS if days <= most)
 
 
-def _filled(times: list[str], bucket: str) -> list[str]:
+def filled(times: list[str], bucket: str) -> list[str]:
     """
     Every hour or day between the first and the last: one without samples is a gap, not a slope.
     """
     assert bucket in BUCKETS
-    step = {"hour": timedelta(hours=1), "day": timedelta(days=1), "week": timedelta(days=7)}
-    if bucket not in step:
+    if bucket not in STEP or not times:
         return times
     moment, last = _moment(times[0]), _moment(times[-1])
     found = []
     while moment <= last:
         text = f"{moment:%Y-%m-%dT%H:%M:%S.000Z}" if bucket == "hour" else f"{moment:%Y-%m-%d}"
         found.append(text)
-        moment += step[bucket]
+        moment += STEP[bucket]
     return found
 
 
@@ -234,7 +264,7 @@ def _moment(text: str) -> datetime:
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
-def _shown(text: str, zone: ZoneInfo) -> str:
+def shown(text: str, zone: ZoneInfo) -> str:
     """
     The moment as the cluster's clocks show it.
     """

@@ -8,12 +8,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from urllib.parse import urlencode
 
-from flask import url_for
+from flask import request, url_for
 
 from leadline.errors import QuestionError
 from leadline.query.question import (
     BUCKETS,
-    DEFAULT_PERIOD,
     Filter,
     Question,
     Value,
@@ -21,9 +20,12 @@ from leadline.query.question import (
     parse_question,
     question,
 )
+from leadline.reports.kinds import KINDS
 from leadline.reports.picture import CLOCK
+from leadline.web.asking import desk
 
 DEFAULT_TOP = 10
+PICTURE = "picture"  # the field of the form that chooses one
 MOST_ROWS = 1000
 WEEK = 7 * 24
 # Where a click on a name leads: from whole to part.
@@ -58,7 +60,20 @@ def parameters(asked: Question) -> dict[str, str]:
 
 
 def address(asked: Question, endpoint: str = "usage", **more: str) -> str:
+    """
+    The picture that a reader chose stays chosen, whatever else of the question changes.
+    """
+    if (kind := chosen()) and endpoint in ("usage", "usage_svg", "usage_png"):
+        more[PICTURE] = kind
     return f"{url_for(endpoint)}?{urlencode(parameters(asked) | more)}"
+
+
+def chosen() -> str:
+    """
+    The kind of picture this request asks for; empty: the one that fits best.
+    """
+    kind = request.args.get(PICTURE, "")
+    return kind if kind in KINDS else ""
 
 
 def read(fields: Mapping[str, str]) -> Question:
@@ -80,7 +95,7 @@ def read(fields: Mapping[str, str]) -> Question:
         measures=tuple(_list(fields.get("measure", ""))),
         by=tuple(dict.fromkeys(by)),
         where=parse_filters(fields.get("where", "")),
-        period=fields.get("period", "") or DEFAULT_PERIOD,
+        period=fields.get("period", "") or desk().usual_period,
         top=int(top),
         order=order,
         ascending=direction == "ascending",

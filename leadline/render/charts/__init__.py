@@ -3,15 +3,21 @@
 from leadline.render.charts.render import draw_file, draw_png, draw_svg, warm_up
 from leadline.render.charts.shapes import columns, heat, lines
 from leadline.render.charts.specs import ranking, stacked_area
+from leadline.render.charts.spreads import boxes, dots, histogram, pie, scatter
 
 __all__ = [
+    "boxes",
     "columns",
+    "dots",
     "draw_file",
     "draw_png",
     "draw_svg",
     "heat",
+    "histogram",
     "lines",
+    "pie",
     "ranking",
+    "scatter",
     "stacked_area",
     "warm_up",
 ]

@@ -22,7 +22,7 @@ PALETTE = (
     "#44aa99",
     "#cc6677",
     "#999933",
-    "#7a68b8",
+    "#8a55d0",
 )
 OTHERS = "#a0a6ad"
 OTHERS_CLASS = "co"

@@ -18,6 +18,11 @@ from leadline.errors import LeadlineError
 
 VEGA_LITE = "5.20"
 INK, PAPER, GRID = "#16181d", "#fefefd", "#d5d8dc"
+HATCH = "#fdfcfb"  # not measured: becomes a pattern
+PATTERN = (
+    '<defs><pattern id="hatch" width="5" height="5" patternUnits="userSpaceOnUse">'
+    f'<path d="M0 5L5 0" stroke="{INK}" stroke-opacity="0.35"/></pattern></defs>'
+)
 FONT = "system-ui, sans-serif"
 
 CONFIG: dict[str, object] = {
@@ -68,8 +73,9 @@ def draw_file(spec: dict[str, object]) -> str:
 def draw_png(spec: dict[str, object]) -> bytes:
     import vl_convert
 
+    svg = draw_file(spec)
     with _RENDERER:
-        return bytes(vl_convert.vegalite_to_png(_key(spec).decode(), scale=2.0))
+        return bytes(vl_convert.svg_to_png(svg, scale=2.0))
 
 
 @lru_cache(maxsize=256)
@@ -79,7 +85,14 @@ def _svg(key: bytes) -> str:
     except ImportError:
         raise LeadlineError("charts need vl-convert: pip install 'leadline[server]'") from None
     with _RENDERER:
-        return str(vl_convert.vegalite_to_svg(key.decode()))
+        return _hatched(str(vl_convert.vegalite_to_svg(key.decode())))
+
+
+def _hatched(svg: str) -> str:
+    if f'fill="{HATCH}"' not in svg:
+        return svg
+    head, mark, body = svg.partition(">")
+    return f"{head}{mark}{PATTERN}{body}".replace(f'fill="{HATCH}"', 'fill="url(#hatch)"')
 
 
 def _inline(svg: str, title: str) -> str:

@@ -7,28 +7,28 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from leadline.render.charts.colours import PALETTE
-from leadline.render.charts.specs import HEIGHT, SCHEMA, WIDTH, Point, colours, time_axis
+from leadline.render.charts.render import HATCH
+from leadline.render.charts.specs import HEIGHT, SCHEMA, WIDTH, Point, amount, colours, time_axis
 
 STEP = 32  # pixels of a row of the heat map
-
-
-def _amount(unit: str) -> dict[str, object]:
-    return {
-        "field": "value",
-        "type": "quantitative",
-        "title": unit,
-        "axis": {"titleAngle": 0, "titleAlign": "left", "titleY": -8, "titleX": 0}
-        | {"tickCount": 4, "format": "~s"},
-    }
+LOW = 16  # where there are many
+DASHES: tuple[tuple[int, ...], ...] = ((1, 0), (6, 3), (2, 2), (8, 2, 2, 2), (4, 4))
 
 
 def lines(
     points: Sequence[Point], names: Sequence[str], unit: str, *, bucket: str = "day"
 ) -> dict[str, object]:
     """
-    One line per name: maxima, means and counts of different things are not stacked.
+    One line per name: maxima, means and counts of different things are not stacked. They differ
+    in their dashes too, for who sees or prints no colour.
     """
     hues = colours(names)
+    dashes = {
+        "domain": list(hues),
+        "range": [list(DASHES[n % len(DASHES)]) for n in range(len(hues))],
+    }
+    dash = {"field": "name", "type": "nominal", "scale": dashes, "legend": None}
+    dashed = {"strokeDash": dash} if len(names) > 1 else {}
     several = {"title": None, "orient": "right", "labelLimit": 140} if len(names) > 1 else None
     return {
         "$schema": SCHEMA,
@@ -39,13 +39,14 @@ def lines(
         "mark": {"type": "line", "strokeWidth": 1.8, "point": {"size": 14}},
         "encoding": {
             "x": time_axis(bucket),
-            "y": _amount(unit),
+            "y": amount(unit),
             "color": {
                 "field": "name",
                 "type": "nominal",
                 "scale": {"domain": list(hues), "range": list(hues.values())},
                 "legend": several,
             },
+            **dashed,
         },
     }
 
@@ -69,7 +70,7 @@ def columns(rows: Sequence[Point], unit: str) -> dict[str, object]:
                 "sort": None,
                 "axis": {"labelAngle": 0, "labelOverlap": True},
             },
-            "y": _amount(unit),
+            "y": amount(unit),
         },
     }
 
@@ -79,29 +80,35 @@ def heat(
 ) -> dict[str, object]:
     """
     A cell for each pair, the darker the more; CELLS hold `across`, `down` and `value`. What has no
-    cell was not measured, and stays paper.
+    cell was not measured, and is hatched.
     """
+    known = {(cell["across"], cell["down"]) for cell in cells}
+    bare = [{"across": x, "down": y} for y in down for x in across if (x, y) not in known]
+    step = STEP if len(down) <= 12 else LOW
+    x: dict[str, object] = {
+        "field": "across",
+        "type": "nominal",
+        "title": None,
+        "sort": list(across),
+        "axis": {"labelAngle": 0, "labelOverlap": True},
+    }
+    y = {"field": "down", "type": "nominal", "title": None, "sort": list(down)}
+    colour = {
+        "field": "value",
+        "type": "quantitative",
+        "scale": {"scheme": "blues", "zero": True},
+        "legend": {"title": unit, "format": "~s", "gradientLength": 150},
+    }
+    empty = {"data": {"values": bare}, "mark": {"type": "rect", "color": HATCH}}
     return {
         "$schema": SCHEMA,
         "width": WIDTH,
-        "height": {"step": STEP},
+        "height": {"step": step},
         "padding": 4,
         "data": {"values": list(cells)},
-        "mark": {"type": "rect"},
-        "encoding": {
-            "x": {
-                "field": "across",
-                "type": "nominal",
-                "title": None,
-                "sort": list(across),
-                "axis": {"labelAngle": 0, "labelOverlap": True},
-            },
-            "y": {"field": "down", "type": "nominal", "title": None, "sort": list(down)},
-            "color": {
-                "field": "value",
-                "type": "quantitative",
-                "scale": {"scheme": "blues", "zero": True},
-                "legend": {"title": unit, "format": "~s", "gradientLength": 150},
-            },
-        },
+        "encoding": {"x": x, "y": y},
+        "layer": [
+            *([empty] if bare and cells else []),
+            {"mark": {"type": "rect"}, "encoding": {"color": colour}},
+        ],
     }

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from leadline.render.charts.colours import OTHERS, PALETTE, assign
-from leadline.render.charts.render import INK
+from leadline.render.charts.render import HATCH, INK, PAPER
 
 WIDTH, HEIGHT = 860, 250
 OTHERS_NAME = "others"
@@ -29,26 +29,21 @@ def stacked_area(
     *,
     bucket: str = "day",
     height: int = HEIGHT,
+    unmeasured: Sequence[tuple[str, str]] = (),
 ) -> dict[str, object]:
     """
     Parts of a whole over time. POINTS hold `time` (ISO, UTC), `name`, `value`; NAMES come greatest
-    first and are drawn from the bottom, with their labels at the right end of their bands.
+    first and are drawn from the bottom, with their labels at the right end of their bands. Spans
+    that were not measured are hatched.
     """
     hues = colours(names)
     order = {name: place for place, name in enumerate(names)}
     rows = [{**point, "order": order[str(point["name"])]} for point in points]
     bands: dict[str, object] = {
-        "mark": {"type": "area", "tooltip": True},
+        "mark": {"type": "area", "stroke": PAPER, "strokeWidth": 0.8},
         "encoding": {
             "x": time_axis(bucket),
-            "y": {
-                "field": "value",
-                "type": "quantitative",
-                "stack": "zero",
-                "title": unit,
-                "axis": {"titleAngle": 0, "titleAlign": "left", "titleY": -8, "titleX": 0}
-                | {"tickCount": 4, "format": "~s"},
-            },
+            "y": {**amount(unit), "stack": "zero"},
             "color": {
                 "field": "name",
                 "type": "nominal",
@@ -64,8 +59,49 @@ def stacked_area(
         "height": height,
         "padding": 4,
         "data": {"values": rows},
-        "layer": [bands, *_labels(rows, names, hues, height)],
+        "layer": [bands, *gaps(unmeasured), *_labels(rows, names, hues, height)],
     }
+
+
+def amount(unit: str) -> dict[str, object]:
+    """
+    The axis of `value` upwards, its unit written above it.
+    """
+    return {
+        "field": "value",
+        "type": "quantitative",
+        "title": unit,
+        "axis": {"titleAngle": 0, "titleAlign": "left", "titleY": -8, "titleX": 0}
+        | {"tickCount": 4, "format": "~s"},
+    }
+
+
+def named(rows: Sequence[Point]) -> dict[str, object]:
+    """
+    The axis of names downwards, in the order of ROWS.
+    """
+    return {
+        "field": "name",
+        "type": "nominal",
+        "title": None,
+        "sort": None,
+        "axis": {"labelLimit": 200},
+    }
+
+
+def gaps(spans: Sequence[tuple[str, str]]) -> list[dict[str, object]]:
+    """
+    Times nobody measured, hatched from the bottom to the top.
+    """
+    if not spans:
+        return []
+    edges = {
+        "x": {"field": "from", "type": "temporal"},
+        "x2": {"field": "to"},
+    }
+    values = [{"from": begin, "to": end} for begin, end in spans]
+    mark = {"type": "rect", "color": HATCH}
+    return [{"data": {"values": values}, "mark": mark, "encoding": edges}]
 
 
 def time_axis(unit: str = "day", *, labels: bool = True) -> dict[str, object]:
@@ -119,7 +155,7 @@ def _labels(
         label = {"type": "text", "align": "left", "x": WIDTH + 8, "y": y, "fontSize": 11}
         marks.append(
             {
-                "data": {"values": [{"label": _short(name)}]},
+                "data": {"values": [{"label": short(name)}]},
                 "mark": label | {"color": INK, "baseline": "middle", "dx": 11},
                 "encoding": {"text": {"field": "label", "type": "nominal"}},
             }
@@ -156,7 +192,7 @@ def _apart(wanted: list[tuple[str, float]], height: int) -> list[tuple[str, floa
     return again[::-1]
 
 
-def _short(name: str) -> str:
+def short(name: str) -> str:
     return name if len(name) <= 20 else name[:19] + "…"
 
 
@@ -174,7 +210,7 @@ def ranking(rows: Sequence[Point], unit: str) -> dict[str, object]:
         "$schema": SCHEMA,
         "width": WIDTH,
         "height": {"step": 22},
-        "data": {"values": [{**row, "name": _short(str(row["name"]))} for row in rows]},
+        "data": {"values": [{**row, "name": short(str(row["name"]))} for row in rows]},
         "mark": {"type": "bar", "cornerRadiusEnd": 1, "height": 14},
         "encoding": {
             "x": {
@@ -183,17 +219,11 @@ def ranking(rows: Sequence[Point], unit: str) -> dict[str, object]:
                 "title": unit,
                 "axis": {"tickCount": 5, "format": "~s", "orient": "top"},
             },
-            "y": {
-                "field": "name",
-                "type": "nominal",
-                "title": None,
-                "sort": None,
-                "axis": {"labelLimit": 200},
-            },
+            "y": named(rows),
             "color": {
                 "field": "name",
                 "type": "nominal",
-                "scale": {"domain": [_short(n) for n in names], "range": list(hues.values())},
+                "scale": {"domain": [short(n) for n in names], "range": list(hues.values())},
                 "legend": None,
             },
         },

@@ -14,12 +14,21 @@ from leadline.language import _
 from leadline.query import MEASURES, Answer, measure
 from leadline.query.dimensions import dimension
 from leadline.query.measure import Measure
+from leadline.query.public import DIMENSIONS as FOR_ALL
 from leadline.query.question import BUCKETS, Filter, Question, Value
 from leadline.render.charts import draw_file, draw_png, draw_svg
 from leadline.reports.picture import in_order, in_page, picture
 from leadline.web.asking import desk
 from leadline.web.empty import why_empty
-from leadline.web.links import MOST_ROWS, address, narrowed, parameters, read, without
+from leadline.web.links import (
+    MOST_ROWS,
+    address,
+    chosen,
+    narrowed,
+    parameters,
+    read,
+    without,
+)
 from leadline.web.sentences import (
     clusters,
     comparable,
@@ -79,6 +88,7 @@ class Form:
     periods: Sequence[Choice]
     top: str
     compare: bool
+    pictures: Sequence[Choice]
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +114,7 @@ def programs() -> str:
     """
     The programs of the last month, with who runs them.
     """
-    return page_of(Question(SUMMARY, ("program",), top=20))
+    return page_of(Question(SUMMARY, ("program",), period=desk().usual_period, top=20))
 
 
 def users() -> str:
@@ -146,7 +156,11 @@ def _found(
 ) -> dict[str, object]:
     if not answer.rows:
         return {"empty": why_empty(asked, answer)}
-    drawn = in_page(asked, answer, measures[0], desk().ask)
+    kind, ask, drawn = chosen(), desk().ask, None
+    if kind and not desk().scope.least:
+        drawn = picture(asked, answer, measures[0], ask, kind)
+    elif not desk().scope.least:
+        drawn = in_page(asked, answer, measures[0], ask)
     return {
         "sentence": told(answer, measures[0], _before(asked, answer, measures[0])),
         "chart": draw_svg(drawn, title(answer, measures)) if drawn else "",
@@ -165,7 +179,7 @@ def _rows_before(asked: Question, answer: Answer, measure: Measure) -> Before | 
     The rows shown, as they were in the period before; None where that says nothing.
     """
     before = answer.period.before()
-    if before is None or asked.bucket or not asked.by or not measure.adds:
+    if desk().scope.least or before is None or asked.bucket or not asked.by or not measure.adds:
         return None
     shown = tuple(
         None if (value := row[asked.by[0]]) is None else str(value) for row in answer.rows
@@ -188,7 +202,7 @@ def _rows_before(asked: Question, answer: Answer, measure: Measure) -> Before | 
 
 def _step(asked: Question):  # type: ignore[no-untyped-def]
     def link(name: str, value: Value) -> str:
-        return address(narrowed(asked, name, value))
+        return "" if desk().scope.least else address(narrowed(asked, name, value))
 
     return link
 
@@ -215,7 +229,10 @@ def _before(asked: Question, answer: Answer, measure: Measure) -> str:
 def _form(asked: Question, compare: bool) -> Form:
     fields = parameters(asked)
     names = [("", "–"), *known_dimensions(), *((b, per(b)) for b in BUCKETS)]
-    known = (*desk().site.periods, *PERIODS)
+    known: Sequence[str] = (*desk().site.periods, *PERIODS)
+    if desk().scope.least:
+        names = [pair for pair in names if pair[0] in ("", *FOR_ALL)]
+        known = (desk().usual_period,)
     return Form(
         measures=[Choice(m.name, _(m.title), m.name == asked.measures[0]) for m in MEASURES],
         by=[Choice(n, text, n == fields["by"]) for n, text in names],
@@ -225,7 +242,22 @@ def _form(asked: Question, compare: bool) -> Form:
         periods=[Choice(text, spoken_period(text)) for text in known],
         top=fields["top"],
         compare=compare,
+        pictures=[Choice(kind, words, kind == chosen()) for kind, words in _pictures().items()],
     )
+
+
+def _pictures() -> dict[str, str]:
+    return {
+        "": _("as fits"),
+        "area": _("area"),
+        "bars": _("bars"),
+        "box": _("box"),
+        "dots": _("dots"),
+        "heat": _("heat map"),
+        "histogram": _("histogram"),
+        "lines": _("lines"),
+        "pie": _("pie"),
+    }
 
 
 def _turns(asked: Question, answer: Answer, compare: bool) -> list[Link]:
@@ -242,6 +274,8 @@ def _turns(asked: Question, answer: Answer, compare: bool) -> list[Link]:
         links.append(Link(f"◂ {short(before, _('earlier'))}", to(before.text)))
     if after is not None and after.start is not None and after.start < desk().now:
         links.append(Link(f"{short(after, _('later'))} ▸", to(after.text)))
+    if desk().scope.least:
+        return links
     if before is not None and asked.by and not asked.bucket:
         words = _("compare with the span before") if not compare else _("do not compare")
         links.append(Link(words, to(asked.period, not compare)))
@@ -251,9 +285,14 @@ def _turns(asked: Question, answer: Answer, compare: bool) -> list[Link]:
 
 
 def _exports(asked: Question) -> list[Link]:
-    return [
+    files = [
         Link("CSV", address(asked, "api_usage", format="csv")),
         Link("JSON", address(asked, "api_usage", format="json")),
+    ]
+    if desk().scope.least:
+        return files
+    return [
+        *files,
         Link("SVG", address(asked, "usage_svg")),
         Link("PNG", address(asked, "usage_png")),
     ]
@@ -263,7 +302,7 @@ def _drawing() -> dict[str, object]:
     asked = read(request.args)
     answer = desk().ask(asked)
     first = measure(answer.question.measures[0])
-    drawn = picture(asked, answer, first, desk().ask) if answer.rows else None
+    drawn = picture(asked, answer, first, desk().ask, chosen()) if answer.rows else None
     if drawn is None:
         raise QuestionError(f"nothing to draw: {asked} has no rows; see {url_for('usage')}")
     return {**drawn, "title": title(answer, [measure(n) for n in asked.measures])}

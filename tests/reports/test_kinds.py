@@ -1,0 +1,150 @@
+"""The pictures a reader may choose: each for what it can show, and nothing for what it cannot."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from leadline.formats.times import parse_time
+from leadline.query import Answer, Question, ask, measure, parse_filters
+from leadline.reports.kinds import KINDS
+from leadline.reports.picture import picture
+from leadline.store.memory import MemoryStore
+from leadline.store.scope import EVERYTHING
+from tests.web.conftest import NOW, job, process, week
+
+WEEK = "last 7 days"
+BY_PROGRAM = Question(by=("program",), period=WEEK)
+CAN = {
+    "area": [BY_PROGRAM, Question(period=WEEK)],
+    "bars": [BY_PROGRAM, Question(("memory_max",), ("user",), period=WEEK)],
+    "box": [Question(("run_time_median",), ("user",), period=WEEK)],
+    "dots": [BY_PROGRAM, Question(("core_hours_used", "samples"), ("program",), period=WEEK)],
+    "heat": [
+        Question(by=("host",), period=WEEK),
+        Question(by=("weekday", "hour_of_day"), period=WEEK),
+    ],
+    "histogram": [Question(("jobs",), ("run_time_class",), period=WEEK)],
+    "lines": [BY_PROGRAM, Question(("memory_max",), ("user",), period=WEEK, bucket="day")],
+    "pie": [BY_PROGRAM],
+}
+CANNOT = {
+    "area": Question(("memory_max",), ("user",), period=WEEK),
+    "bars": Question(period=WEEK),
+    "box": BY_PROGRAM,
+    "dots": Question(period=WEEK),
+    "heat": Question(by=("program", "user"), period=WEEK),
+    "histogram": BY_PROGRAM,
+    "lines": Question(by=("program", "user"), period=WEEK),
+    "pie": Question(("memory_max",), ("user",), period=WEEK),
+}
+
+
+class Asker:
+    def __init__(self, store: MemoryStore) -> None:
+        self.store = store
+
+    def __call__(self, question: Question) -> Answer:
+        return ask(question, self.store, EVERYTHING, NOW, zone=ZoneInfo("UTC"))
+
+    def draw(self, kind: str, asked: Question) -> Any:
+        answer = self(asked)
+        return KINDS[kind](asked, answer, measure(asked.measures[0]), self)
+
+
+@pytest.fixture(scope="module")
+def asker() -> Asker:
+    store = MemoryStore()
+    store.write(week(), "create")
+    return Asker(store)
+
+
+@pytest.mark.parametrize(("kind", "asked"), [(k, q) for k, qs in CAN.items() for q in qs], ids=str)
+def test_kind_draws_what_it_can(asker: Asker, kind: str, asked: Question) -> None:
+    """
+    A picture with values in it.
+    """
+    spec = asker.draw(kind, asked)
+    assert spec is not None
+    assert "'values': [{" in str(spec)
+
+
+@pytest.mark.parametrize("kind", CANNOT)
+def test_kind_leaves_what_it_cannot(asker: Asker, kind: str) -> None:
+    """
+    No lines for parts of parts, no pie of maxima: what fits best is drawn instead, or nothing.
+    """
+    asked = CANNOT[kind]
+    assert asker.draw(kind, asked) is None
+    first, answer = measure(asked.measures[0]), asker(asked)
+    assert picture(asked, answer, first, asker, kind) == picture(asked, answer, first, asker)
+
+
+def test_every_kind_is_tried() -> None:
+    """
+    A new kind comes with what it can and cannot draw.
+    """
+    assert CAN.keys() == CANNOT.keys() == KINDS.keys()
+
+
+def test_slices_make_the_whole(asker: Asker) -> None:
+    """
+    Six at most, the last is all others, together the total.
+    """
+    store = MemoryStore()
+    many = [process(NOW - timedelta(hours=2), n, **{"program.name": f"p{n}"}) for n in range(9)]
+    store.write(many, "create")
+    one = Asker(store)
+    asked = Question(by=("program",), period=WEEK, top=3)
+    values = one.draw("pie", asked)["layer"][0]["data"]["values"]
+    assert [v["name"] for v in values][-1] == "others"
+    assert len(values) == 4
+    assert sum(v["value"] for v in values) == pytest.approx(one(asked).total["core_hours_used"])
+    all_shown = one.draw("pie", Question(by=("program",), period=WEEK))["layer"][0]
+    assert len(all_shown["data"]["values"]) == 6
+
+
+def test_empty_classes_stay_in_their_place(asker: Asker) -> None:
+    """
+    A histogram has every class, in order, those with nothing in them as well.
+    """
+    values = asker.draw("histogram", CAN["histogram"][0])["data"]["values"]
+    assert [v["name"] for v in values][:2] == ["< 1 min", "1–10 min"]
+    assert [v["value"] for v in values if v["value"]] == [30]
+
+
+def test_box_holds_the_spread(asker: Asker) -> None:
+    """
+    Least, median, 90 % and greatest, in hours.
+    """
+    store = MemoryStore()
+    ends = [NOW - timedelta(hours=n) for n in range(1, 12)]
+    runs = [job(end, n, **{"job.wall.seconds": 3600.0 * (n + 1)}) for n, end in enumerate(ends)]
+    store.write([{**run, "user.name": "alice"} for run in runs], "create")
+    (row,) = Asker(store).draw("box", CAN["box"][0])["data"]["values"]
+    assert (row["name"], row["low"], row["middle"], row["top"]) == ("alice", 1, 6, 11)
+    assert row["middle"] < row["high"] < row["top"]
+
+
+def test_days_without_samples_are_hatched(asker: Asker) -> None:
+    """
+    A day nobody measured is no day of nothing; a day a user did nothing is.
+    """
+    only_dag = Question(by=("program",), where=parse_filters("user=dag"), period=WEEK)
+    store = MemoryStore()
+    days = [1, 2, 5, 6]
+    store.write([process(NOW - timedelta(days=d), 1) for d in days], "create")
+    store.write([process(NOW - timedelta(days=d), 3) for d in (1, 6)], "create")
+    one = Asker(store)
+    measured_never = ["2026-11-17", "2026-11-18"]
+    for asked in (Question(by=("user",), period=WEEK), only_dag):
+        middles = [parse_time(gap["from"]) + timedelta(hours=12) for gap in gaps_of(one, asked)]
+        assert [f"{middle:%Y-%m-%d}" for middle in middles] == measured_never
+
+
+def gaps_of(one: Asker, asked: Question) -> list[Any]:
+    layers = one.draw("area", asked)["layer"]
+    return [v for layer in layers for v in layer.get("data", {}).get("values", []) if "from" in v]
