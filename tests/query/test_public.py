@@ -1,4 +1,4 @@
-"""Answers for everybody: totals without names, never of fewer than five, and nothing to subtract."""
+"""Answers for everybody: totals without names, of five users or more, nothing to subtract."""
 
 from __future__ import annotations
 
