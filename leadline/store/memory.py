@@ -96,6 +96,8 @@ class MemoryStore:
         scope.allow_plan(plan)
         fields = DATASETS[plan.dataset].by_name
         found = self._select(plan.dataset, scope, plan.where, plan.start, plan.end, plan.time)
+        if any(group.bucket is Bucket.CLOCK for group in plan.by):
+            found = list(_by_hour(found, plan))
         groups: dict[tuple[Any, ...], list[Document]] = {} if plan.by else {(): []}
         for document in found:
             for key in product(*(_parts(document, group, plan, fields) for group in plan.by)):
@@ -251,6 +253,27 @@ def _within(value: object, start: datetime | None, end: datetime | None) -> bool
     )
 
 
+CLOCK = "(hour)"  # of a document that was split by hour
+
+
+def _by_hour(documents: list[Document], plan: Plan) -> Iterator[Document]:
+    """
+    Each document as several, one for each hour of the day it names, with its share of each sum.
+    """
+    (flat,) = [group.field for group in plan.by if group.bucket is Bucket.CLOCK]
+    summed = [a.field for a in plan.aggregates if a.function is Function.SUM]
+    for document in documents:
+        hours: Any = document.get(flat)
+        whole = math.fsum(hours.values()) if hours else 0.0
+        if not whole:
+            yield document
+            continue
+        for hour, seconds in hours.items():
+            known = [name for name in summed if name in document]
+            shares = {name: float(str(document[name])) * seconds / whole for name in known}
+            yield {**document, **shares, CLOCK: int(hour)}
+
+
 def _parts(document: Document, group: Group, plan: Plan, fields: dict[str, Field]) -> list[Any]:
     """
     The keys under which a document counts: one, or one for each value of a set.
@@ -260,6 +283,8 @@ def _parts(document: Document, group: Group, plan: Plan, fields: dict[str, Field
         name = group.field if field is not None and field.type is Type.DATE else plan.time
         value = document.get(name)
         return [None if value is None else f"{str(value)[:13]}:00:00.000Z"]
+    if group.bucket is Bucket.CLOCK:
+        return [document.get(CLOCK)]
     if group.bucket is not None:
         day = document.get(group.field if _is_day(fields, group.field) else "local.day")
         return [None if day is None else _bucket(date.fromisoformat(str(day)), group.bucket)]
