@@ -11,9 +11,9 @@ from zoneinfo import ZoneInfo
 from enrich.chain import Chain, build_chain
 from enrich.rules import read_rules
 from enrich.step import Context
+from leadline.formats.sacct import EARLIEST, LATEST
 
-EARLIEST = 631152000  # 1990
-LATEST = 4102444800  # 2100
+__all__ = ["EARLIEST", "LATEST", "Options"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

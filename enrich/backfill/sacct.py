@@ -14,12 +14,13 @@ from enrich.backfill.known import sort_out, vanished
 from enrich.backfill.options import Options
 from enrich.backfill.sacct_documents import base, document_of, identity, seconds_of, slices_of
 from enrich.backfill.sacct_json import is_dump, jobs_of
-from enrich.backfill.sacct_rows import Row, logical_lines, read_row
+from enrich.backfill.sacct_rows import logical_lines, read_row
 from enrich.backfill.seen import Seen
 from enrich.backfill.sink import Sink
 from enrich.backfill.tally import Rejects, Tally
 from leadline.errors import FormatError, StoreError
 from leadline.formats import Document
+from leadline.formats.sacct import Row
 from leadline.formats.validate import check
 
 BATCH = 5000

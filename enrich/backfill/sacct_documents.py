@@ -8,21 +8,33 @@ import time
 
 from enrich.backfill.days import days
 from enrich.backfill.options import Options
-from enrich.backfill.sacct_rows import Row
-from enrich.backfill.sacct_values import ABSENT, duration, gpus, instant, size, state, tres
 from leadline.errors import FormatError
-from leadline.formats import SCHEMA_VERSION, Document, Type
-from leadline.formats.redact import redact
+from leadline.formats import SCHEMA_VERSION, Document
+from leadline.formats.hostlist import expand_hosts
 from leadline.formats.runs import job_id, job_run
+from leadline.formats.sacct import (
+    Row,
+    asked_memory,
+    duration,
+    exit_of,
+    gpus,
+    instant,
+    largest_tasks,
+    memory_peak,
+    moved,
+    place,
+    state,
+    texts,
+    tres,
+    whole,
+)
 from leadline.formats.times import from_epoch
-from leadline.formats.validate import LONGEST
 
 SHARED = (
     *("cluster", "schema.version", "event.ingested", "record.version", "user.name", "user.id"),
     *("user.group", "job.id", "job.run", "project", "partition", "qos", "job.state", "job.class"),
     *("gpu.models", "job.cores", "job.gpus", "job.node.count"),
 )
-LONGEST_KEYWORD = LONGEST[Type.KEYWORD]
 ENDED = 10_000_000_000  # added to the version: an ended run stands above any unended one
 
 
@@ -71,8 +83,9 @@ def document_of(main: Row, steps: list[Row], options: Options, stamp: int) -> Do
         "job.eligible": from_epoch(eligible) if eligible else None,
         "job.start": from_epoch(start) if start else None,
         "job.end": from_epoch(end) if end else None,
-        **_texts(main),
-        **_ids(main),
+        **texts(main),
+        **place(main),
+        **exit_of(main),
         **_asked(main),
     }
     if start is not None:
@@ -80,55 +93,17 @@ def document_of(main: Row, steps: list[Row], options: Options, stamp: int) -> Do
     return {name: value for name, value in document.items() if value is not None}
 
 
-def _texts(main: Row) -> Document:
-    names = {
-        "user.name": "User",
-        "user.id": "UID",
-        "user.group": "Group",
-        "job.name": "JobName",
-        "project": "Account",
-        "partition": "Partition",
-        "qos": "QOS",
-        "job.reservation": "Reservation",
-        "job.reason": "Reason",
-        "job.work_dir": "WorkDir",
-        "job.comment": "Comment",
-        "job.command_line": "SubmitLine",
-    }
-    limit = LONGEST_KEYWORD
-    found = {ours: main.get(theirs, "") for ours, theirs in names.items()}
-    return {n: redact(v)[:limit] for n, v in found.items() if v not in ABSENT}
-
-
-def _ids(main: Row) -> Document:
-    shown = main.get("JobID", "").partition(".")[0]
-    array, _, task = shown.partition("_")
-    het, _, offset = shown.partition("+")
-    found: Document = {}
-    if task.isdigit():
-        found |= {"job.array.id": array, "job.array.task": task}
-    if offset.isdigit():
-        found |= {"job.het.id": het, "job.het.offset": int(offset)}
-    code, _, signal = main.get("ExitCode", "").partition(":")
-    if code.isdigit():
-        found |= {"job.exit_code": int(code)}
-        if signal.isdigit() and signal != "0":
-            found["job.exit_signal"] = int(signal)
-    return found
-
-
 def _asked(main: Row) -> Document:
     asked = tres(main.get("ReqTRES", ""))
-    cards = gpus(asked)
     limit = main.get("TimelimitRaw", "")
     seconds = float(limit) * 60 if limit.isdigit() else duration(main.get("Timelimit", ""))
     return {
         "job.limit.seconds": seconds,
-        "job.asked.cores": _whole(asked.get("cpu") or main.get("ReqCPUS", "")),
-        "job.asked.nodes": _whole(asked.get("node", "")),
-        "job.asked.gpus": cards[0] if cards else None,
-        "job.asked.memory.bytes": size(asked.get("mem", "")),
-        "job.priority": _whole(main.get("Priority", "")),
+        "job.asked.cores": whole(asked.get("cpu") or main.get("ReqCPUS", "")),
+        "job.asked.nodes": whole(asked.get("node", "")),
+        "job.asked.gpus": gpus(main.get("ReqTRES", ""))[0],
+        "job.asked.memory.bytes": asked_memory(main),
+        "job.priority": whole(main.get("Priority", "")),
     }
 
 
@@ -136,27 +111,27 @@ def _used(
     main: Row, steps: list[Row], submit: int, start: int, end: int | None, eligible: int | None
 ) -> Document:
     suspended = duration(main.get("Suspended", "")) or 0.0
-    elapsed = _whole(main.get("ElapsedRaw", ""))
+    elapsed = whole(main.get("ElapsedRaw", ""))
     wall = float(elapsed) if elapsed is not None else (end - start - suspended if end else None)
     if wall is not None and wall < 0:
         raise FormatError("end before start")
     allocated = tres(main.get("AllocTRES", ""))
-    cores = _whole(main.get("AllocCPUS", "") or allocated.get("cpu", ""))
-    nodes = _whole(main.get("NNodes", "") or main.get("AllocNodes", ""))
-    cards = gpus(allocated)
-    peak = max((p for p in map(_step_peak, steps) if p is not None), default=None)
+    cores = whole(main.get("AllocCPUS", "") or allocated.get("cpu", ""))
+    nodes = whole(main.get("NNodes", "") or main.get("AllocNodes", ""))
+    cards, models = gpus(main.get("AllocTRES", ""))
+    peak, basis = memory_peak(steps)
     found: Document = {
         "job.cpus": cores,
         "job.cores": cores,
         "job.node.count": nodes,
-        "job.gpus": cards[0] if cards else None,
-        "gpu.models": list(cards[1]) if cards and cards[1] else None,
+        "job.gpus": cards,
+        "gpu.models": models or None,
         "job.class": _class(cores, nodes),
         "job.wait.seconds": float(start - submit) if start >= submit else None,
         "job.wall.seconds": wall,
         "job.suspended.seconds": suspended or None,
         "job.memory.peak.bytes": peak,
-        "job.memory.basis": "step" if peak is not None else None,
+        "job.memory.basis": basis,
         "job.core_seconds.used": duration(main.get("TotalCPU", "")),
         "job.core_seconds.user": duration(main.get("UserCPU", "")),
         "job.core_seconds.system": duration(main.get("SystemCPU", "")),
@@ -166,18 +141,24 @@ def _used(
     if wall is not None and cores is not None:
         found["job.core_seconds.allocated"] = wall * cores
     if wall is not None and cards:
-        found["job.gpu_seconds.allocated"] = wall * cards[0]
-    return found
+        found["job.gpu_seconds.allocated"] = wall * cards
+    energy = whole(main.get("ConsumedEnergyRaw", ""))
+    return (
+        found
+        | moved(steps)
+        | {
+            "job.energy.joules": energy or None,
+            "labels": largest_tasks(steps) or None,
+            "job.nodes": _nodes(main.get("NodeList", "")),
+        }
+    )
 
 
-def _step_peak(step: Row) -> int | None:
-    """
-    Memory of all of a step's tasks; MaxRSS is the largest task's, the step's only with one.
-    """
-    total = tres(step.get("TRESUsageInTot", "")).get("mem")
-    if total:
-        return size(total)
-    return size(step.get("MaxRSS", "")) if step.get("NTasks") == "1" else None
+def _nodes(folded: str) -> list[str] | None:
+    try:
+        return sorted({name.partition(".")[0] for name in expand_hosts(folded)}) or None
+    except FormatError:
+        return None
 
 
 def _class(cores: int | None, nodes: int | None) -> str | None:
@@ -186,10 +167,6 @@ def _class(cores: int | None, nodes: int | None) -> str | None:
     if cores == 1:
         return "serial"
     return "one-node" if nodes == 1 else None
-
-
-def _whole(text: str) -> int | None:
-    return int(text) if text.isdigit() else None
 
 
 def slices_of(job: Document, main: Row, options: Options, until: int) -> list[Document]:

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 import orjson
 
 from enrich.backfill.files import Source
-from enrich.backfill.sacct_rows import Row
 from leadline.errors import FormatError
+from leadline.formats.sacct import Row
 
 SLICE = 32 << 20
 LARGEST = 4 << 30  # bytes: one JSON document can only be read whole
@@ -100,6 +100,7 @@ def _job(job: Object, steps: list[Object]) -> Row:
         "WorkDir": _text(job.get("working_directory")),
         "SubmitLine": _text(job.get("submit_line")),
         "Comment": _text(_object(job, "comment").get("job")),
+        "NodeList": _text(job.get("nodes")),
     }
     return {name: value for name, value in row.items() if value}
 
@@ -107,16 +108,33 @@ def _job(job: Object, steps: list[Object]) -> Row:
 CPU = {"TotalCPU": "total", "UserCPU": "user", "SystemCPU": "system"}
 
 
-def _step(step: Object) -> Row:
-    usage = _object(_object(step, "tres"), "requested")
-    total = _tres(usage.get("total"), memory=1)
+def _step(step: Object) -> dict[str, str]:
+    taken, given = (_object(_object(step, "tres"), way) for way in ("requested", "consumed"))
     tasks = _written(_object(step, "tasks").get("count"))
-    return {
+    row = {
         "State": _word(step.get("state")),
         "NTasks": tasks,
-        "TRESUsageInTot": f"mem={total['mem']}" if "mem" in total else "",
-        "MaxRSS": _tres(usage.get("max"), memory=1).get("mem", ""),
+        "TRESUsageInTot": _joined(_tres(taken.get("total"), memory=1)),
+        "TRESUsageOutTot": _joined(_tres(given.get("total"), memory=1)),
     }
+    for column, items, name in (
+        ("MaxRSS", taken.get("max"), "mem"),
+        ("MaxDiskRead", taken.get("max"), "fs/disk"),
+        ("MaxDiskWrite", given.get("max"), "fs/disk"),
+    ):
+        row |= _largest(column, items, name)
+    return row
+
+
+def _largest(column: str, items: object, wanted: str) -> dict[str, str]:
+    """
+    What the task that took most took, and where.
+    """
+    for item in _list(items):
+        if isinstance(item, dict) and wanted in (amounts := _tres([item], memory=1)):
+            found = {column: amounts[wanted], f"{column}Node": _text(item.get("node"))}
+            return found | {f"{column}Task": _written(item.get("task"))}
+    return {}
 
 
 def _shown(job: Object, number: int) -> str:

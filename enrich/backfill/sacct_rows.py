@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from itertools import combinations_with_replacement
 
 from enrich.backfill.files import Slice
-from enrich.backfill.sacct_values import ABSENT
 from leadline.errors import FormatError
+from leadline.formats.sacct import ABSENT
 
-Row = dict[str, str]
+Cells = dict[str, str]
 FREE = ("JobName", "Comment", "AdminComment", "SystemComment", "SubmitLine", "WorkDir", "Reason")
 MOST_EXTRA = 4  # separators too many in a line that is still tried to be read
 
@@ -38,7 +38,7 @@ def logical_lines(piece: Slice, width: int) -> Iterator[tuple[int, bytes]]:
         yield first, held
 
 
-def read_row(header: list[str], fields: list[str]) -> Row:
+def read_row(header: list[str], fields: list[str]) -> Cells:
     """
     Fields by name. Separators inside free texts are mended if that leaves all the rest certain.
     """
@@ -63,11 +63,12 @@ def read_row(header: list[str], fields: list[str]) -> Row:
     return row
 
 
-def _merged(header: list[str], fields: list[str], places: tuple[int, ...]) -> Row:
+def _merged(header: list[str], fields: list[str], places: tuple[int, ...]) -> Cells:
     """
     One field more belongs to a column for each time it stands in PLACES.
     """
-    row, at = {}, 0
+    row: Cells = {}
+    at = 0
     for place, name in enumerate(header):
         following = at + 1 + places.count(place)
         row[name] = "|".join(fields[at:following])
@@ -75,7 +76,7 @@ def _merged(header: list[str], fields: list[str], places: tuple[int, ...]) -> Ro
     return row
 
 
-def _plausible(row: Row) -> bool:
+def _plausible(row: Cells) -> bool:
     return (
         row.get("JobIDRaw", "1").split(".")[0].isdigit()
         and row["State"].partition(" ")[0].replace("_", "").isupper()

@@ -10,10 +10,10 @@ import orjson
 
 from enrich.backfill.options import Options
 from enrich.backfill.sacct_documents import document_of, seconds_of, slices_of
-from enrich.backfill.sacct_rows import Row
 from enrich.backfill.sonar_json import Object, num, obj, objs, text
 from leadline.errors import FormatError
 from leadline.formats import Document
+from leadline.formats.sacct import Row
 from leadline.formats.times import epoch_seconds
 
 KIB = 1024

@@ -15,11 +15,11 @@ from enrich.backfill.days import days
 from enrich.backfill.files import Source
 from enrich.backfill.options import Options
 from enrich.backfill.sacct import SacctReader, recognise
-from enrich.backfill.sacct_values import duration, gpus, instant, size, state, tres
 from enrich.backfill.seen import Seen
 from enrich.backfill.sink import StoreSink
 from enrich.backfill.tally import Rejects, Tally
 from leadline.errors import FormatError
+from leadline.formats.sacct import duration, gpus, instant, size, state
 from leadline.store.memory import MemoryStore
 from leadline.store.scope import EVERYTHING
 
@@ -115,12 +115,40 @@ def test_a_job_and_its_steps(tmp_path: Path) -> None:
     [job] = jobs(store)
 
     assert (tally.read, tally.inserted, tally.merged) == (3, 1, 2)
-    assert (job["job.gpus"], job["gpu.models"]) == (2, ["a100"])
+    assert (job["job.gpus"], job["gpu.models"]) == (2, ["A100"])
     assert job["job.core_seconds.used"] == pytest.approx(2721.005)
     assert job["job.memory.peak.bytes"] == 1500 << 20
     assert job["job.submit"] == "2026-11-01T09:00:00.000Z"
     assert job["job.wait.seconds"] == 3600
     assert job["job.class"] == "multi-node"
+
+
+def test_what_was_read_and_written_and_where(tmp_path: Path) -> None:
+    """
+    All tasks of all steps added up; and which task, on which node, took most.
+    """
+    more = "|TRESUsageOutTot|AveDiskRead|MaxRSSNode|MaxRSSTask|MaxDiskRead|MaxDiskReadNode"
+    first = "cpu=1,fs/disk=3000,mem=1M|fs/disk=500||n1|0|2000|n1"
+    second = "|16?|1K|n2|3|4000|n2"
+    path = tmp_path / "dump"
+    lines = [
+        HEADER + more,
+        f"{JOB}{TRES}||||||",
+        f"7.0|7.0|a||ml||COMPLETED|0:0|{TIMES}|3600|00:10|4|1|2|2M||{first}",
+        f"7.1|7.1|b||ml||COMPLETED|0:0|{TIMES}|3600|00:10|4|1|4|9M||{second}",
+    ]
+    path.write_text("\n".join(lines) + "\n")
+
+    [job] = jobs(read(path)[0])
+
+    assert (job["job.io.read.bytes"], job["job.io.write.bytes"]) == (3000 + 4 * 1024, 500)
+    assert job["labels"] == {
+        "sacct.max_rss.bytes": 9 << 20,
+        "sacct.max_rss.node": "n2",
+        "sacct.max_rss.task": "3",
+        "sacct.max_disk_read.bytes": 4000,
+        "sacct.max_disk_read.node": "n2",
+    }
 
 
 def test_a_requeued_job_is_two_runs(tmp_path: Path) -> None:
@@ -228,8 +256,8 @@ def test_values() -> None:
     assert duration("45:21.005") == pytest.approx(2721.005)
     assert size("384G") == 384 << 30
     assert size("317032K") == 317032 << 10
-    assert gpus(tres("gres/gpu=4,gres/gpu:a100=4")) == (4, ("a100",))
-    assert gpus(tres("gres/gpu:a100=1,gres/gpu:v100=2")) == (3, ("a100", "v100"))
+    assert gpus("gres/gpu=4,gres/gpu:a100=4") == (4, ["A100"])
+    assert gpus("gres/gpu:a100=1,gres/gpu:v100=2") == (3, ["A100", "V100"])
     assert state("CANCELLED by 17") == ("CANCELLED", "17")
     assert instant("2026-07-01T12:00:00", OSLO) == instant("2026-07-01T12:00:00+02:00", OSLO)
     assert instant("2026-12-01T12:00:00", OSLO) == instant("2026-12-01T12:00:00+01:00", OSLO)
