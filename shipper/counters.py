@@ -62,7 +62,8 @@ class State:
 
     def load(self, boot_id: str) -> dict[str, object]:
         """
-        What was kept in this boot; empty when there is nothing, or nothing that can be read.
+        What was kept in this boot, of another one what lasts; empty when there is nothing, or
+        nothing that can be read.
         """
         if self.folder is None:
             return {}
@@ -70,17 +71,23 @@ class State:
             kept = orjson.loads((self.folder / FILE_NAME).read_bytes())
         except (OSError, orjson.JSONDecodeError):
             return {}
-        return kept if isinstance(kept, dict) and kept.get("boot.id") == boot_id else {}
+        if not isinstance(kept, dict):
+            return {}
+        return kept if kept.get("boot.id") == boot_id else {"lasting": kept.get("lasting")}
 
     def save(self, boot_id: str, kept: dict[str, object]) -> None:
         """
         Written before the tick's documents go out: a crash in between leaves a gap in the
-        measurement, never the same seconds counted twice.
+        measurement, never the same seconds counted twice. What lasts is on disk before it counts.
         """
         if self.folder is None:
             return
         self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         target = self.folder / FILE_NAME
         draft = target.with_suffix(f".{os.getpid()}")
-        draft.write_bytes(orjson.dumps({"boot.id": boot_id, **kept}))
+        with draft.open("wb") as file:
+            file.write(orjson.dumps({"boot.id": boot_id, **kept}))
+            if kept.get("lasting"):
+                file.flush()
+                os.fsync(file.fileno())
         draft.replace(target)

@@ -61,6 +61,7 @@ class Snapshots:
         gear = Gear(settings, system, self._counters, Users(system))
         self.unavailable: dict[str, str] = {}
         self._collectors: dict[str, Deadline] = {}
+        self._memories: dict[str, object] = {}  # what each collector wants to be kept
         self.documents = self.failures = 0
         for name, module in {**modules, **plugged("collectors")}.items():
             if name not in settings.collectors:
@@ -70,7 +71,7 @@ class Snapshots:
             except UnavailableError as why:
                 self.unavailable[name] = str(why)
                 continue
-            self._restore(name, collector, kept.get("collectors"))
+            self._restore(name, collector, kept)
             self._collectors[name] = Deadline(name, collector, system)
 
     @property
@@ -150,8 +151,8 @@ class Snapshots:
         if "@timestamp" in document:
             # What names its own time speaks of something else than this node.
             document.update({name: common[name] for name in SENDER if name in common})
-        else:
-            document.update(common)
+            return document
+        document.update(common)
         if document["dataset"] == "event":
             document["@timestamp"] = common["sample.time"]
         return document
@@ -213,22 +214,25 @@ class Snapshots:
         spent = self._counters.delta("shipper.cpu", self._system.own_cpu())
         return {} if spent is None else {"shipper.core_seconds": round(spent, 3)}
 
-    def _restore(self, name: str, collector: Collector, kept: object) -> None:
-        if isinstance(kept, dict) and name in kept and hasattr(collector, "restore"):
-            collector.restore(kept[name], self._looked_at)
+    def _restore(self, name: str, collector: Collector, kept: dict[str, object]) -> None:
+        for part in ("collectors", "lasting"):
+            memories = kept.get(part)
+            if isinstance(memories, dict) and name in memories and hasattr(collector, "restore"):
+                collector.restore(memories[name], self._looked_at)
+                self._memories[name] = memories[name]
 
     def _save(self, tick: Tick, answers: dict[str, Answer]) -> None:
         if self._state.folder is None:
             return
-        collectors = {
-            name: deadline.collector.dump()
-            for name, deadline in self._collectors.items()
-            if hasattr(deadline.collector, "dump") and not deadline.is_stuck
-        }
+        for name, deadline in self._collectors.items():
+            if hasattr(deadline.collector, "dump") and not deadline.is_stuck:
+                self._memories[name] = deadline.collector.dump()
+        lasting = {n for n, d in self._collectors.items() if getattr(d.collector, "lasts", False)}
         kept = {
             "uptime": tick.uptime,
             "counters": self._counters.values(),
-            "collectors": collectors,
+            "collectors": {n: m for n, m in self._memories.items() if n not in lasting},
+            "lasting": {n: m for n, m in self._memories.items() if n in lasting},
         }
         try:
             self._state.save(tick.boot_id, kept)

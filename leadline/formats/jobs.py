@@ -131,7 +131,7 @@ STATE: tuple[Field, ...] = (
     keyword("state.reason_user", "Who gave it"),
     instant("state.reason_time", "When it was given"),
     keyword("state.hash", "State, flags and reason in short: part of the key"),
-    flag("snapshot", "A daily full set, not a change"),
+    flag("snapshot", "Told again, not a change of state: the daily full set, another priority"),
     gauge("state.seconds", "seconds", "How long the state before this one lasted"),
 )
 

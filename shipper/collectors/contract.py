@@ -64,7 +64,8 @@ class Collector(Protocol):
 
 class Keeps(Protocol):
     """
-    A collector that remembers more than counters between runs.
+    A collector that remembers more than counters between runs; with `lasts` true also after the
+    machine was started anew.
     """
 
     def dump(self) -> object: ...

@@ -5,16 +5,18 @@ Runs that ended are completed from sacct: by their ids, a bounded number a look,
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import asdict
 
 from leadline.errors import FormatError
 from leadline.formats import Document
+from leadline.formats.gres import Gres
+from leadline.formats.times import from_epoch
 from shipper.collectors.slurm import sacct
 from shipper.collectors.slurm.documents import (
     Threads,
     has_ended,
     job_document,
-    job_state,
+    state_hash,
 )
 from shipper.collectors.slurm.from_text import CUT, moment
 from shipper.collectors.slurm.records import JobSeen, reason_of
@@ -24,6 +26,12 @@ from shipper.system import System
 PATIENCE = 1800  # seconds that slurmdbd may lag; then what squeue knew has to do
 WAITING = 20_000  # runs that may wait for slurmdbd
 Key = tuple[int, int]
+OF_A_RUN = (
+    *("job.local_id", "job.name", "project", "partition", "qos", "job.state", "job.class"),
+    *("user.name", "user.id", "user.group", "gpu.models", "job.cores", "job.gpus"),
+    *("job.node.count", "job.nodes", "job.priority", "job.reservation", "job.limit.seconds"),
+    *("job.submit", "job.eligible", "job.start", "job.end"),
+)
 
 
 class Accounting:
@@ -55,7 +63,7 @@ class Accounting:
                     continue  # waits, and is told as squeue knew it in the end
                 job, _ = self._waiting.pop(key)
                 if not has_ended(job):
-                    made += _end_state(job, row, threads, now)
+                    made.append(_end_state(made[0], row, now))
                 documents += made
         for key in batch:
             if key in self._waiting:
@@ -65,13 +73,15 @@ class Accounting:
         return documents + self._give_up(late, threads)
 
     def dump(self) -> object:
-        return [[*key, job.state, since] for key, (job, since) in self._waiting.items()]
+        return [[asdict(job), since] for job, since in self._waiting.values()]
 
     def restore(self, kept: object) -> None:
-        if isinstance(kept, list):
-            for number, submit, state, since in kept:
-                job = JobSeen(id=number, submit=submit, state=state)
-                self._waiting[number, submit] = (job, since)
+        if not isinstance(kept, list):
+            return
+        for told, since in kept:
+            told["gpus"] = tuple(Gres(**one) for one in told["gpus"])
+            job = JobSeen(**{**told, "flags": tuple(told["flags"])})
+            self._waiting[job.id, job.submit or 0] = (job, since)
 
     def _give_up(self, keys: Iterable[Key], threads: Threads) -> list[Document]:
         """
@@ -108,14 +118,17 @@ def _key(row: sacct.Row) -> Key:
     return (int(number) if number.isdigit() else 0, moment(row["Submit"]) or 0)
 
 
-def _end_state(job: JobSeen, row: sacct.Row, threads: Threads, now: int) -> list[Document]:
+def _end_state(run: Document, row: sacct.Row, now: int) -> Document:
     """
     The end of a run that squeue never showed: it was requeued, or forgotten between two looks.
     """
-    end = moment(row["End"])
-    if not job.user or end is None:
-        return []
-    over = replace(
-        job, state=sacct.state_of(row)[0], flags=(), reason=reason_of(row["Reason"]), end=end
-    )
-    return [job_state(over, min(end, now), None, threads)]
+    name, reason = str(run["job.state"]), reason_of(row["Reason"])
+    told = {field: run[field] for field in OF_A_RUN if field in run}
+    return {
+        "dataset": "job_state",
+        "@timestamp": from_epoch(min(moment(row["End"]) or now, now)),
+        "state.name": name,
+        "state.hash": state_hash(name, (), reason),
+        **({} if reason is None else {"state.reason": reason}),
+        **told,
+    }

@@ -1,5 +1,8 @@
 """
 What changed since the last look: only that is sent, and once a day everything, as a snapshot.
+
+A waiting job that was moved to another partition or QOS is told anew at once, one whose priority
+alone changed when it did so much, and hourly at most: priorities grow with age, all of them.
 """
 
 from __future__ import annotations
@@ -24,6 +27,8 @@ from shipper.collectors.slurm.documents import (
 from shipper.collectors.slurm.records import JobSeen, Look, NodeSeen, ReservationSeen, short
 
 DAY = 86400
+GENTLE = 3600  # seconds between two documents of a job of which only the priority changed …
+MUCH = 1.5  # … at least by this factor
 
 
 @dataclass(slots=True)
@@ -35,6 +40,9 @@ class Known:
     hash: str
     since: int
     state: str
+    standing: str = ""  # of a job: partition, QOS and what else may be changed while it waits
+    priority: int | None = None
+    told: int = 0
 
 
 class Changes:
@@ -69,9 +77,13 @@ class Changes:
             key = (job.id, job.submit or 0)
             seen[key] = job
             documents += self._of_job(key, job, now)
-            if full and not has_ended(job):
+            known = self._jobs[key]
+            if not has_ended(job) and (full or _stands_otherwise(known, job, now)):
                 state = job_state(job, now, None, self.threads)
                 documents.append({**state, "snapshot": True})
+                if known.standing != _standing(job) and job.submit is not None:
+                    documents.append(job_document(job, self.threads))
+                known.standing, known.priority, known.told = _standing(job), job.priority, now
         for key in [key for key in self._jobs if key not in seen]:
             known = self._jobs.pop(key)
             gone = self._last.get(key) or JobSeen(id=key[0], submit=key[1], state=known.state)
@@ -91,7 +103,7 @@ class Changes:
         if (known is None or known.state != job.state) and job.submit is not None:
             documents.append(job_document(job, self.threads))
         was_over = known is not None and self._was_over(key)
-        self._jobs[key] = Known(digest, moment, job.state)
+        self._jobs[key] = Known(digest, moment, job.state, _standing(job), job.priority, now)
         if has_ended(job) and not was_over:
             self.ended.append(job)
             documents = documents[:1]  # the whole job comes from the accounting
@@ -162,8 +174,8 @@ class Changes:
     def dump(self) -> object:
         return {
             "day": self._day,
-            "jobs": [[*key, k.hash, k.since, k.state] for key, k in self._jobs.items()],
-            "nodes": {host: [k.hash, k.since, k.state] for host, k in self._nodes.items()},
+            "jobs": [[*key, *_row(known)] for key, known in self._jobs.items()],
+            "nodes": {host: _row(known)[:3] for host, known in self._nodes.items()},
             "reservations": self._reservations,
         }
 
@@ -174,6 +186,29 @@ class Changes:
         self._jobs = {(row[0], row[1]): Known(*row[2:]) for row in kept["jobs"]}
         self._nodes = {host: Known(*row) for host, row in kept["nodes"].items()}
         self._reservations = dict(kept["reservations"])
+
+
+def _row(known: Known) -> list[object]:
+    told = (known.standing, known.priority, known.told)
+    return [known.hash, known.since, known.state, *told]
+
+
+def _standing(job: JobSeen) -> str:
+    return f"{job.partition}|{job.qos}|{job.account}|{job.reservation}|{job.limit}|{job.user}"
+
+
+def _stands_otherwise(known: Known, job: JobSeen, now: int) -> bool:
+    """
+    Whether a job that waits is another one to those who wait with it.
+    """
+    if known.standing != _standing(job):
+        return True
+    before, priority = known.priority, job.priority
+    if job.state != "PENDING" or before == priority or now - known.told < GENTLE:
+        return False
+    if not before or not priority:
+        return True  # held, or released
+    return not 1 / MUCH < priority / before < MUCH
 
 
 def moment_of(job: JobSeen, known: Known | None, now: int) -> int:

@@ -1,5 +1,9 @@
 """
 A look at slurmctld at its turn, and what changed since the one before.
+
+What was told is remembered before it goes out, with the documents themselves. Whether those of the
+last two looks came to the spool before a crash nobody knows, so the next run tells them again:
+they have the same ids, so a change is neither lost nor doubled.
 """
 
 from __future__ import annotations
@@ -13,6 +17,8 @@ from shipper.collectors.slurm.pace import Pace
 
 
 class SlurmCollector:
+    lasts = True  # jobs and nodes live on when this machine is started anew
+
     def __init__(self, gear: Gear) -> None:
         settings = gear.settings.slurm_live
         self._system = gear.system
@@ -21,6 +27,8 @@ class SlurmCollector:
         self._asking = Asking(gear.system, settings)
         self._accounting = Accounting(gear.system, settings)
         self._changes = Changes()
+        self._told: list[list[Document]] = []  # of the last two looks
+        self._again: list[Document] = []  # told before a restart, to whom nobody knows
 
     def __call__(self, tick: Tick) -> list[Document]:
         if not self._pace.due(tick.uptime):
@@ -38,6 +46,9 @@ class SlurmCollector:
         documents += self._accounting.complete(
             self._changes.ended, self._changes.threads, int(tick.wall), begun + self._budget
         )
+        documents += self._again
+        self._again = []
+        self._told = [*self._told[-1:], [dict(document) for document in documents]]
         documents.append(
             {
                 "dataset": "node",
@@ -50,9 +61,17 @@ class SlurmCollector:
         return documents
 
     def dump(self) -> object:
-        return {"changes": self._changes.dump(), "ended": self._accounting.dump()}
+        told = [*self._again, *(document for look in self._told for document in look)]
+        return {"changes": self._changes.dump(), "ended": self._accounting.dump(), "told": told}
 
     def restore(self, kept: object, looked_at: float | None) -> None:
-        if isinstance(kept, dict):
-            self._changes.restore(kept.get("changes"))
-            self._accounting.restore(kept.get("ended"))
+        """
+        Of what another version kept, and this one does not understand, nothing is taken.
+        """
+        try:
+            assert isinstance(kept, dict)
+            self._changes.restore(kept["changes"])
+            self._accounting.restore(kept["ended"])
+            self._again = [dict(document) for document in kept.get("told", ())]
+        except (AssertionError, KeyError, IndexError, TypeError, ValueError):
+            self._changes, self._again = Changes(), []

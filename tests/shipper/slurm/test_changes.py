@@ -121,6 +121,44 @@ def test_a_change_at_midnight_is_a_change() -> None:
     assert 86400 == change["state.seconds"]
 
 
+def test_priority_alone_is_told_gently() -> None:
+    """
+    Each minute a little more: nothing. Half as much again after an hour: told, not as a change.
+    """
+    watched = Watched()
+    waits = replace(JOB, priority=1000)
+    watched.look(0, waits)
+    for minute in range(1, 59):
+        assert [] == watched.look(60 * minute, replace(waits, priority=1000 + 20 * minute))
+    (told,) = watched.look(3600, replace(waits, priority=2200))
+    assert ("job_state", True, 2200) == (told["dataset"], told["snapshot"], told["job.priority"])
+    assert [] == watched.look(3660, replace(waits, priority=9999))
+    assert [] == watched.look(7300, replace(waits, priority=2300))
+    assert 1 == len(watched.look(7400, replace(waits, priority=0)))
+
+
+def test_priority_of_a_running_job_is_nothing() -> None:
+    """
+    It waits no more.
+    """
+    watched = Watched()
+    running = replace(JOB, state="RUNNING", start=NOON, nodes="n1", priority=5)
+    watched.look(0, running)
+    assert [] == watched.look(4000, replace(running, priority=5000))
+
+
+def test_moved_job_is_told_at_once() -> None:
+    """
+    Another QOS or partition, while it waits: the state and the run are told anew.
+    """
+    watched = Watched()
+    watched.look(0, JOB)
+    state, run = watched.look(60, replace(JOB, qos="urgent", partition="gpu"))
+    assert ("urgent", "gpu", True) == (state["qos"], state["partition"], state["snapshot"])
+    assert ("job", "urgent") == (run["dataset"], run["qos"])
+    assert [] == watched.look(120, replace(JOB, qos="urgent", partition="gpu"))
+
+
 def test_unknown_state_is_kept() -> None:
     """
     A word of a Slurm to come is no reason to lose a job or a node.

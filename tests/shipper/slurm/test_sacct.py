@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
+import orjson
 import pytest
 
 from leadline.errors import FormatError
 from leadline.formats import Document
+from leadline.formats.gres import Gres
 from leadline.formats.validate import check
 from shipper.collectors.slurm import sacct
 from shipper.collectors.slurm.accounting import PATIENCE, Accounting, command
@@ -241,6 +244,25 @@ def test_requeued_run_gets_its_last_state(tmp_path: Path) -> None:
     made = accounting.complete([gone], {}, 1795999999, 1e9)
     assert ["job", "job_state"] == [document["dataset"] for document in made]
     assert "PREEMPTED" == made[1]["state.name"]
+
+
+def test_restarted_shipper_goes_on_waiting(tmp_path: Path) -> None:
+    """
+    What squeue knew of a run is kept; of one that vanished meanwhile sacct tells who it was.
+    """
+    before = asks(tmp_path, None)
+    held = replace(OVER, gpus=(Gres("gpu", "a100", 2),), flags=("STOPPED",))
+    before.complete([held], {}, 1000, 1e9)
+    after = asks(tmp_path, None)
+    after.restore(orjson.loads(orjson.dumps(before.dump())))
+    (done,) = after.complete([], {}, 1000 + PATIENCE, 1e9)
+    assert ("alice", 2, ["n1"]) == (done["user.name"], done["job.gpus"], done["job.nodes"])
+
+    gone = JobSeen(id=7, state="RUNNING", submit=OVER.submit)
+    told = row(State="TIMEOUT", User="bob")
+    vanished = asks(tmp_path, CUT.join(told.values()).encode())
+    (_, state) = vanished.complete([gone], {}, 1795999999, 1e9)
+    assert ("TIMEOUT", "bob") == (state["state.name"], state["user.name"])
 
 
 def test_one_call_has_a_bounded_number_of_ids(tmp_path: Path) -> None:
