@@ -18,7 +18,7 @@ from leadline.errors import LeadlineError, SpoolError
 from leadline.formats import Document
 from leadline.spool import Spool
 from shipper.lock import OneAtATime
-from shipper.notices import NUMBERS, Quiet, encode, notices, with_counters
+from shipper.notices import NUMBERS, Quiet, clock_notice, encode, notices, with_counters
 from shipper.senders import build_sink
 from shipper.senders.refused import RefusedFile
 from shipper.senders.sender import READER, Sender
@@ -177,7 +177,9 @@ class Shipper:
         """
         With the node's document goes what the shipper has to say about itself.
         """
-        documents = with_counters(documents, look.grown, look.waiting)
+        ahead = self.sender.clock_ahead
+        documents = with_counters(documents, look.grown, look.waiting, ahead)
+        documents += clock_notice(documents, ahead, look.now)
         untold = growth(totals, self._confessed)
         losses = notices(documents, untold, self.post.host, look.now)
         losses = [loss for loss in losses if self._quiet.is_new(loss, look.now)]
@@ -201,6 +203,7 @@ class Shipper:
             reported=self._reported,
             confessed=self._confessed,
             sink=self.sender.state,
+            clock_ahead=self.sender.clock_ahead,
             failures=self._failures + self.looker.tally.failures,
             tick_seconds=round(seconds, 4),
             unavailable=dict(self.looker.unavailable),

@@ -11,6 +11,7 @@ import orjson
 
 from leadline.formats import Document
 from leadline.formats.times import from_epoch
+from shipper.senders.clocks import NOTABLE
 from shipper.status import Totals, Waiting
 
 REPEAT = 3600.0  # seconds
@@ -32,7 +33,9 @@ LOSSES = {
 }
 
 
-def with_counters(documents: list[Document], grown: Totals, waiting: Waiting) -> list[Document]:
+def with_counters(
+    documents: list[Document], grown: Totals, waiting: Waiting, ahead: float | None = None
+) -> list[Document]:
     """
     The whole node's document, if there is one, with what the shipper did since the last.
     """
@@ -44,7 +47,32 @@ def with_counters(documents: list[Document], grown: Totals, waiting: Waiting) ->
         "shipper.pending": waiting.pending,
         "shipper.lag.seconds": waiting.lag_seconds,
     }
+    if ahead is not None:
+        own["clock.ahead.seconds"] = ahead
     return [{**d, **own} if is_node(d) else d for d in documents]
+
+
+def clock_notice(documents: Iterable[Document], ahead: float | None, now: float) -> list[Document]:
+    """
+    An event while this node's clock and the worker's differ by more than a minute.
+    """
+    node = next((d for d in documents if is_node(d)), None)
+    if node is None or ahead is None or abs(ahead) <= NOTABLE:
+        return []
+    host, word = node["host.name"], "ahead of" if ahead > 0 else "behind"
+    return [
+        {
+            **{name: node[name] for name in SHARED if name in node},
+            "@timestamp": from_epoch(now),
+            "dataset": "event",
+            "rule.name": "shipper.clock",
+            "event.object": host,
+            "event.kind": "notice",
+            "event.severity": "warning",
+            "event.reason": "clock",
+            "message": f"{host}: its clock is {abs(ahead):.0f} s {word} the worker's; set it",
+        }
+    ]
 
 
 def notices(documents: Iterable[Document], grown: Totals, host: str, now: float) -> list[Document]:

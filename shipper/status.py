@@ -74,6 +74,7 @@ class Status:
     reported: Totals  # what the node documents accepted so far have told
     confessed: Totals  # losses that events in the spool have told
     sink: State
+    clock_ahead: float | None = None  # seconds, this node's clock less the worker's
     failures: int = 0  # of collectors, since the start
     tick_seconds: float = 0.0  # the last tick took
     unavailable: dict[str, str] | None = None  # collectors this machine cannot have, and why

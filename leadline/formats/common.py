@@ -37,6 +37,12 @@ SAMPLE: tuple[Field, ...] = (
     number("sample.uptime", "Whole seconds since boot when the snapshot was taken"),
     instant("sample.time", "When the snapshot was taken"),
     gauge("interval.seconds", "seconds", "The span this document speaks for"),
+    gauge(
+        "clock.corrected.seconds",
+        "seconds",
+        "The node's clock was so far ahead, and the times of the document were put right",
+        signed=True,
+    ),
 )
 
 USER: tuple[Field, ...] = (

@@ -152,6 +152,7 @@ NODE = Dataset(
         delta("shipper.dropped_by_bound", "count", "Documents the spool's bound dropped"),
         gauge("shipper.pending", "count", "Documents waiting in the spool"),
         gauge("shipper.lag.seconds", "seconds", "Age of the oldest document waiting"),
+        gauge("clock.ahead.seconds", "seconds", "The node's clock less the worker's", signed=True),
         delta("shipper.core_seconds", "seconds", "CPU time the shipper itself used"),
         number("slurm.nodes", "Nodes of the cluster, where slurmctld was asked at this tick"),
         number("slurm.jobs.pending", "Jobs that wait"),

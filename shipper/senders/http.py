@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from leadline.errors import LeadlineError, SettingsError
+from shipper.senders.clocks import http_date
 from shipper.senders.settings import ShipSettings, TlsSettings
-from shipper.senders.sink import NotNow, Paused, Refused
+from shipper.senders.sink import Ahead, NotNow, Paused, Refused
 from shipper.senders.wire import Answer, Connection, WireError
 
 if TYPE_CHECKING:
@@ -25,16 +26,23 @@ if TYPE_CHECKING:
 
 PATH = "/api/v1/documents"
 BACK_TO_FIRST = 600.0  # after a failover, look at the preferred endpoint again after this time
-NOT_THIS = {400: False, 413: True, 422: False}  # status: whether the size is what is wrong
+NOT_THIS = {400: False, 413: True}  # status: whether the size is what is wrong
+AHEAD = 422
 LATER = {408, 425, 429}
 
 
 class HttpSink:
     def __init__(
-        self, settings: ShipSettings, host: str, clock: Callable[[], float] = time.monotonic
+        self,
+        settings: ShipSettings,
+        host: str,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        wall: Callable[[], float] = time.time,
     ) -> None:
         self._settings = settings
         self._clock = clock
+        self._wall = wall
         first = zlib.crc32(host.encode()) if settings.loadbalance else 0
         first %= len(settings.endpoints)
         self._endpoints = settings.endpoints[first:] + settings.endpoints[:first]
@@ -43,6 +51,7 @@ class HttpSink:
         secure = any(url.startswith("https") for url in self._endpoints)
         self._tls = tls_context(settings.ssl) if secure else None
         self._connection: Connection | None = None
+        self.clock_ahead: float | None = None  # this node's clock less the worker's, last answer
 
     @property
     def target(self) -> str:
@@ -96,6 +105,8 @@ class HttpSink:
             self._connection = Connection(self.target, self._settings.timeout, self._tls)
         path = urlsplit(self.target).path.rstrip("/") + PATH
         answer = self._connection.post(path, body, headers)
+        if (date := http_date(answer.headers.get("date"))) is not None:
+            self.clock_ahead = round(self._wall() - date, 1)
         if not self._connection.is_open:
             self._connection = None
         return answer
@@ -122,6 +133,8 @@ def judge(target: str, answer: Answer, count: int) -> None:
             raise NotNow(f"{target}: answers {status}, but not as a leadline worker: {said}")
         return
     reason = f"{target}: {status} {answer.phrase[:50]}: {said}".rstrip(": ")
+    if status == AHEAD:
+        raise Ahead(reason)
     if status in NOT_THIS:
         raise Refused(reason, too_large=NOT_THIS[status])
     if status in LATER or status >= 500 or status < 200:

@@ -16,9 +16,11 @@ from dataclasses import dataclass
 
 from leadline.errors import LeadlineError, SpoolError
 from leadline.spool import Batch, Reader
+from shipper.senders.clocks import Clocks
 from shipper.senders.refused import RefusedFile
 from shipper.senders.settings import ShipSettings
-from shipper.senders.sink import NotNow, Paused, Refused, Sink
+from shipper.senders.sink import Ahead, NotNow, Paused, Refused, Sink
+from shipper.system import System
 
 READER = "sender"
 IDLE_WAIT = 60.0  # the writer wakes us; this only catches a wake-up that got lost
@@ -49,6 +51,7 @@ class Sender:
         tell: Callable[[str], None] = lambda _: None,
         clock: Callable[[], float] = time.time,
         draw: Callable[[float, float], float] = random.uniform,
+        system: System | None = None,
     ) -> None:
         self._reader = reader
         self._sink = sink
@@ -57,6 +60,8 @@ class Sender:
         self._tell = tell
         self._clock = clock
         self._draw = draw
+        self._clocks = Clocks(system or System(), clock)
+        self._clock_is_wrong = False
         self._at = reader.position
         self._limit = settings.bulk_max_size
         self._max_bytes = int(settings.bulk_max_bytes)
@@ -115,7 +120,7 @@ class Sender:
         if wait := self._wait_for_more(batch):
             return wait
         try:
-            self._sink.send(batch.data, batch.count)
+            self._offer(batch)
         except Refused as problem:
             return self._narrow(batch, problem)
         except Paused as problem:
@@ -129,6 +134,33 @@ class Sender:
         self._pass(batch)
         self._be("sending", sent=True)
         return 0.0
+
+    @property
+    def clock_ahead(self) -> float | None:
+        """
+        This node's clock less the worker's, where the sink knows.
+        """
+        return getattr(self._sink, "clock_ahead", None)
+
+    def _offer(self, batch: Batch) -> None:
+        """
+        Documents that are too far ahead are offered again with their times put right.
+        """
+        data = self._put_right(batch.data) if self._clock_is_wrong else batch.data
+        try:
+            self._sink.send(data, batch.count)
+        except Ahead:
+            if self._clock_is_wrong:
+                raise
+            data = self._put_right(batch.data)
+            if not self._clock_is_wrong:
+                raise
+            self._sink.send(data, batch.count)
+
+    def _put_right(self, data: bytes) -> bytes:
+        data, changed = self._clocks.put_right(data, self.clock_ahead or 0.0)
+        self._clock_is_wrong = changed > 0
+        return data
 
     def _run(self) -> None:
         while True:

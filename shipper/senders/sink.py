@@ -35,6 +35,12 @@ class Refused(LeadlineError):  # noqa: N818 - and this
         self.too_large = too_large
 
 
+class Ahead(Refused):
+    """
+    Its times are too far ahead of the worker's clock: that of this node is wrong.
+    """
+
+
 class Sink(Protocol):
     """
     Where documents go. `send` returns when they are safe there, or raises one of the above.
