@@ -14,10 +14,10 @@ from leadline.query import Filter, parse_period, question
 from leadline.render import Table, render
 from leadline.render.table import FORMATS, Column
 from leadline.reports import unused
+from leadline.reports.cards import card_rows, failing_cards
 from leadline.reports.names import differences
 from leadline.reports.nodes import (
     Fleet,
-    card_rows,
     fleet,
     group_rows,
     node_rows,
@@ -136,7 +136,8 @@ def nodes(
     if node is not None:
         _timeline(found, form)
     elif gpus:
-        _print("gpus", card_rows(found), form)
+        failing = failing_cards(context.store, EVERYTHING, end, tuple(where))
+        _print("gpus", card_rows(found, failing), form)
     elif by is not None:
         _print(by, group_rows(found, by), form)
     else:

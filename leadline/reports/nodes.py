@@ -1,5 +1,5 @@
 """
-Nodes as the scheduler saw them: states, time in each, availability, cards by model.
+Nodes as the scheduler saw them: states, time in each, availability.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from leadline.formats import Document
-from leadline.formats.nodestate import REMOVED, idle_or_drained, written
+from leadline.formats.nodestate import REMOVED, written
 from leadline.formats.times import parse_time
 from leadline.reports.timeline import (
     GAP,
@@ -280,48 +280,3 @@ def group_rows(fleet: Fleet, by: str) -> list[dict[str, Any]]:
         }
         for key, total in sorted(groups.items())
     ]
-
-
-def card_rows(fleet: Fleet) -> list[dict[str, Any]]:
-    """
-    Cards by model now: total = allocated + idle + unusable, and why the last cannot be used.
-    """
-    found: dict[tuple[str, str], dict[str, Any]] = {}
-    for host in fleet.hosts():
-        last = fleet.latest(host)
-        models = last.get("gpu.by_model")
-        if not isinstance(models, dict) or last["state.name"] == REMOVED:
-            continue
-        flags = last.get("state.flags")
-        free = idle_or_drained(str(last["state.name"]), flags if isinstance(flags, list) else ())
-        for model, counts in models.items():
-            row = found.setdefault(
-                (host[0], str(model)),
-                {"total": 0, "allocated": 0, "idle": 0, "unusable": 0, "why": {}},
-            )
-            _count_cards(row, counts, free, last)
-    return [
-        {
-            "cluster": cluster,
-            "model": model,
-            **{n: row[n] for n in ("total", "allocated", "idle", "unusable")},
-            "why": "; ".join(f"{count} {why}" for why, count in sorted(row["why"].items())),
-        }
-        for (cluster, model), row in sorted(found.items())
-    ]
-
-
-def _count_cards(row: dict[str, Any], counts: Any, free: str, last: Document) -> None:
-    total, allocated = int(counts.get("total", 0)), int(counts.get("allocated", 0))
-    rest = max(0, total - allocated)
-    row["total"] += total
-    row["allocated"] += allocated
-    if free == "idle":
-        row["idle"] += rest
-    elif rest:
-        row["unusable"] += rest
-        reason = last.get("state.reason")
-        if free == "reserved" and (held := last.get("reservations")):
-            reason = ", ".join(map(str, held)) if isinstance(held, list) else reason
-        why = f"{free}: {reason}" if reason else free
-        row["why"][why] = row["why"].get(why, 0) + rest

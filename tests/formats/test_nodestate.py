@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from leadline.formats.nodestate import idle_or_drained, parse_state, time_class, written
@@ -71,3 +73,17 @@ def test_every_spelling_is_read(text: str, expected: str) -> None:
     Signs behind a state become flags; words that nobody knows stay.
     """
     assert expected == written(*parse_state(text))
+
+
+def test_the_page_prints_the_same_table() -> None:
+    """
+    docs/slurm.md says of each state what these functions say.
+    """
+    page = (Path(__file__).parents[2] / "docs" / "slurm.md").read_text("utf-8")
+    lines = page.partition("| State | Nobody's card is")[2].partition("\n\n")[0].splitlines()[2:]
+    assert len(lines) > 8
+    for line in lines:
+        states, free, time = (cell.strip() for cell in line.strip("|").split("|"))
+        for state in states.split(", "):
+            name, flags = parse_state(state)
+            assert (free, time) == (idle_or_drained(name, flags), time_class(name, flags)), state

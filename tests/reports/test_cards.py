@@ -1,53 +1,66 @@
-"""
-Nodes with cards: used for something else, or taken by somebody outside any job.
-"""
+"""Cards by model: the parts add up to the total, and what cannot be used says why."""
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 from leadline.formats import Document
-from tests.reports.documents import found, node, process
+from leadline.reports.cards import card_rows, cards_now
+from leadline.store.scope import EVERYTHING
+from tests.reports.test_nodes import DAY, START, look, looks, read, state, stored
 
 
-def card(hour: float, busy: float | None, number: int = 0) -> Document:
+def cards(text: str, host: str, allocated: int, **more: object) -> Document:
+    by_model = {"A100": {"total": 4, "allocated": allocated}}
+    return state(DAY - 7200, text, host, **{"gpu.by_model": by_model, **more})
+
+
+FLEET = (
+    cards("MIXED", "n1", 3),
+    cards("MIXED+DRAIN", "n2", 1, **{"state.reason": "fan"}),
+    cards("IDLE+RESERVED", "n3", 0, reservations=["course"]),
+    cards("DOWN+NOT_RESPONDING", "n4", 0),
+    cards("IDLE+POWERED_DOWN", "n5", 0),
+    cards("REMOVED", "n6", 0),
+)
+
+
+def card(host: str, uuid: str, failing: bool = True) -> Document:
+    return {
+        **look(DAY - 600, host),
+        "dataset": "gpu",
+        "gpu.uuid": uuid,
+        "gpu.model": "NVIDIA A100-SXM4-40GB",
+        "gpu.failing": failing,
+    }
+
+
+def test_cards_are_allocated_idle_or_unusable() -> None:
     """
-    One card of c1 in one hour, BUSY of it.
+    Of five nodes; one that the scheduler no longer has is none.
     """
-    made = process(hour, **{"gpu.uuid": f"u{number}"})
-    kept = {k: v for k, v in made.items() if not k.startswith(("process.", "user."))}
-    used = {} if busy is None else {"gpu_seconds": busy * 3600}
-    return {**kept, "dataset": "gpu", **used}
+    (row,) = card_rows(read(stored(*FLEET, *looks(0, DAY))))
+    assert (20, 4, 5, 11) == (row["total"], row["allocated"], row["idle"], row["unusable"])
+    assert "4 down; 3 drained: fan; 4 reserved: course" == row["why"]
+    assert {"down": 4, "drained: fan": 3, "reserved: course": 4} == row["reasons"]
 
 
-def held(hour: float, busy: float, **fields: object) -> Document:
-    made = process(hour, **{"gpu.uuid": "u0", "process.pid": 4, **fields})
-    return {**made, "dataset": "process_gpu", "gpu_seconds": busy * 3600}
-
-
-def test_a_busy_node_whose_cards_lie_idle() -> None:
+def test_failing_cards_are_not_idle() -> None:
     """
-    Three hours of CPU work on eight of ten cores beside two idle cards.
+    The driver reports a fault of two cards of a node that is open: nobody can use them.
     """
-    idle = [card(h + 0.5, 0.0, n) for h in range(3) for n in (0, 1)]
-    busy = [node(h + 0.5, 8) for h in range(3)]
-    work = [process(h + 0.5, core_seconds=7 * 3600.0) for h in range(3)]
-    little = [process(h + 0.5, 1, core_seconds=900.0, **{"user.name": "bob"}) for h in range(3)]
-    kind = "GPU node without GPU use"
-    (one,) = found(*idle, *busy, *work, *little, kind=kind)
-    assert ("alice", "c1", 6.0, "GPU hours") == (one.user, one.object, one.hours, one.unit)
-    used = [card(h + 0.5, 0.3, n) for h in range(3) for n in (0, 1)]
-    assert [] == found(*used, *busy, *work, kind=kind)
-    unknown = [card(h + 0.5, None, n) for h in range(3) for n in (0, 1)]
-    assert [] == found(*unknown, *busy, *work, kind=kind)
-    free = [node(h + 0.5, 3) for h in range(3)]
-    assert [] == found(*idle, *free, *work, kind=kind)
-    assert [] == found(*busy, *work, kind=kind)
+    failing = [card("n5", "u1"), card("n5", "u1"), card("n5", "u2"), card("n5", "u3", False)]
+    store = stored(*FLEET, *looks(0, DAY), *failing[1:])
+    (row,) = cards_now(store, EVERYTHING, START + timedelta(seconds=DAY))
+    assert (20, 4, 3, 13) == (row["total"], row["allocated"], row["idle"], row["unusable"])
+    assert 2 == row["reasons"]["failing: the driver reports a fault"]
 
 
-def test_a_gpu_hog_is_outside_any_job_and_the_cards_are_busy() -> None:
+def test_where_nobody_asked_lately_no_card_is_idle() -> None:
     """
-    Nine tenths of the only card, without a job; within a job, or on idle cards, nobody hogs.
+    The last look was two hours ago: what is free is unknown, and counts as such.
     """
-    (hog,) = found(card(2.5, 0.95), held(2.5, 0.9), kind="GPU hog")
-    assert ("alice", 0.9) == (hog.user, hog.hours)
-    assert [] == found(card(2.5, 0.95), held(2.5, 0.9, **{"job.id": "fox/7"}), kind="GPU hog")
-    assert [] == found(card(2.5, 0.45), held(2.5, 0.45), kind="GPU hog")
+    store = stored(*FLEET, *looks(0, DAY - 7200))
+    (row,) = cards_now(store, EVERYTHING, START + timedelta(seconds=DAY))
+    assert (20, 0, 16) == (row["total"], row["idle"], row["unusable"])
+    assert {"unknown: nobody asked the scheduler lately": 16} == row["reasons"]

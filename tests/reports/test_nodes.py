@@ -168,33 +168,6 @@ def test_availability_of_a_partition_is_of_its_nodes() -> None:
     assert 50.0 == whole["availability"]
 
 
-def test_cards_are_allocated_idle_or_unusable() -> None:
-    """
-    The parts add up to the total, and what cannot be used says why.
-    """
-
-    def cards(text: str, host: str, allocated: int, **more: object) -> Document:
-        return state(
-            0,
-            text,
-            host,
-            **{"gpu.by_model": {"A100": {"total": 4, "allocated": allocated}}},
-            **more,
-        )
-
-    store = stored(
-        cards("MIXED", "n1", 3),
-        cards("MIXED+DRAIN", "n2", 1, **{"state.reason": "fan"}),
-        cards("IDLE+RESERVED", "n3", 0, reservations=["course"]),
-        cards("DOWN+NOT_RESPONDING", "n4", 0),
-        cards("IDLE+POWERED_DOWN", "n5", 0),
-        *looks(0, DAY),
-    )
-    (row,) = report.card_rows(read(store))
-    assert (20, 4, 5, 11) == (row["total"], row["allocated"], row["idle"], row["unusable"])
-    assert "4 down; 3 drained: fan; 4 reserved: course" == row["why"]
-
-
 def test_command_prints_states_and_cards(tmp_path: object) -> None:
     """
     `leadline nodes` on a lake: table, timeline, cards, and a word where there is nothing.

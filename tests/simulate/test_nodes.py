@@ -12,7 +12,8 @@ import pytest
 from leadline.formats import Document
 from leadline.formats.times import from_epoch
 from leadline.formats.validate import read_line
-from leadline.reports.nodes import card_rows, fleet, group_rows
+from leadline.reports.cards import card_rows
+from leadline.reports.nodes import fleet, group_rows
 from leadline.reports.timeline import availability, by_class
 from leadline.simulate.fleet import build_fleet
 from leadline.simulate.nodes import Slurmctld
