@@ -28,9 +28,10 @@ SENT = (
 @pytest.mark.parametrize("name", sorted(BUILT_IN))
 def test_every_collector_has_its_section(name: str) -> None:
     """
-    With what it costs, or the section it shares its cost with.
+    And its line in the table of costs, as bench/collectors.py measures them.
     """
     assert f"\n## {name}\n" in PAGE
+    assert f"| `{name}`" in PAGE.partition("## What it costs")[2].partition("\n## ")[0]
 
 
 @pytest.mark.parametrize("dataset", SENT)
