@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
+from leadline.chores.context import known_now, with_runs
 from leadline.formats import Document
 from leadline.formats.times import format_time, parse_time
 from leadline.query.rollups import HOUR, LATE, OBJECT, RULE, holds, month_of
@@ -67,7 +68,7 @@ def roll_up(store: Store, now: datetime, zone: Zone) -> Made:
     """
     Bring usage up to date with everything taken in until now.
     """
-    units = dirty(store, last_begun(store))
+    units = {**dict.fromkeys(known_now(store, now), 0), **dirty(store, last_begun(store))}
     late = _late(store, units, now)
     made = [_day(store, day, members, late, now, zone) for day, members in _by_day(units)]
     return Made(
@@ -142,7 +143,7 @@ def _day(
     version = int(now.timestamp() * 1000)
     fresh = _distinct(
         _document(row, sets, version, zone)
-        for row in store.ask(plan, EVERYTHING)
+        for row in with_runs(store, store.ask(plan, EVERYTHING), start, end)
         if _row_unit(row) in units
     )
     existing = [known for known in _existing(store, plan) if _unit(known) in units]
