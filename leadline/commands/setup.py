@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,6 +12,9 @@ from leadline.errors import SettingsError
 from leadline.settings.common import RetentionSettings, StoreSettings
 from leadline.web.settings import WebSettings
 
+if TYPE_CHECKING:
+    from leadline.store.opensearch.store import OpenSearchStore
+
 
 @click.command()
 @click.option("--dry-run", is_flag=True, help="Only say what would be changed.")
@@ -18,6 +22,7 @@ from leadline.web.settings import WebSettings
 @click.option("--tenant", default="", help="Tenant of OpenSearch Dashboards.")
 @click.option("--space", default="", help="Space of Kibana.")
 @click.option("--constants", metavar="URL", help="The pages whose grants the panels draw.")
+@click.option("--roles", is_flag=True, help="Roles of OpenSearch's security plug-in, only that.")
 @click.option("--check-dashboards", is_flag=True, help="Say which panels have no data, and why.")
 @with_context
 def setup(
@@ -27,6 +32,7 @@ def setup(
     tenant: str,
     space: str,
     constants: str | None,
+    roles: bool,
     check_dashboards: bool,
 ) -> None:
     """
@@ -42,6 +48,7 @@ def setup(
         leadline --store opensearch=https://search:9200 setup
         leadline setup --dashboards http://dashboards:5601 --constants http://127.0.0.1:8470
         leadline setup --check-dashboards
+        leadline setup --roles --dry-run
     """
     if dashboards:
         import_objects(context, dashboards, tenant, space, constants)
@@ -49,14 +56,15 @@ def setup(
     if check_dashboards:
         check_objects(context)
         return
+    if roles:
+        install_roles(context, dry_run=dry_run)
+        return
     if not context.store_address.startswith("opensearch"):
         click.echo(f"{context.store_address} needs no setup")
         return
     from leadline.store.opensearch.setup import has_ism, set_up
-    from leadline.store.opensearch.store import OpenSearchStore
 
-    store = context.store
-    assert isinstance(store, OpenSearchStore)
+    store = search_store(context)
     retention = context.settings.get("retention", RetentionSettings)
     changes = set_up(store.client, store.prefix, store.settings, retention, dry_run=dry_run)
     for change in changes:
@@ -65,6 +73,36 @@ def setup(
         click.echo(f"{store.client.engine}: everything is up to date")
     if not store.client.engine.elasticsearch and not has_ism(store.client):
         click.echo("no index state management here: `leadline retain --yes` deletes, run it daily")
+
+
+def install_roles(context: Context, *, dry_run: bool) -> None:
+    """
+    Who sees what in the engine itself, by the settings that say it for the pages.
+    """
+    from leadline.store.opensearch.roles import Access, set_up_roles
+
+    store = search_store(context)
+    web = context.settings.get("web", WebSettings)
+    service = context.settings.get("store", StoreSettings).username
+    access = Access(web.admins, web.leaders, service)
+    changes = set_up_roles(store.client, store.prefix, access, dry_run=dry_run)
+    for change in changes:
+        click.echo(f"{'would change' if dry_run else 'changed'}  {change}")
+    if not changes:
+        click.echo("roles: everything is up to date")
+
+
+def search_store(context: Context) -> OpenSearchStore:
+    if not context.store_address.startswith("opensearch"):
+        raise SettingsError(
+            f"dashboards and roles read OpenSearch, not {context.store_address}; "
+            "add --store opensearch=https://search:9200"
+        )
+    from leadline.store.opensearch.store import OpenSearchStore
+
+    store = context.store
+    assert isinstance(store, OpenSearchStore)
+    return store
 
 
 def import_objects(
@@ -95,15 +133,8 @@ def check_objects(context: Context) -> None:
     """
     from kibana.build import shipped
     from kibana.live import check
-    from leadline.store.opensearch.store import OpenSearchStore
 
-    if not context.store_address.startswith("opensearch"):
-        raise SettingsError(
-            f"dashboards read OpenSearch, not {context.store_address}; "
-            "add --store opensearch=https://search:9200"
-        )
-    store = context.store
-    assert isinstance(store, OpenSearchStore)
+    store = search_store(context)
     client = store.client
 
     def engine(method: str, path: str, body: object) -> tuple[int, object]:

@@ -40,3 +40,11 @@ def test_each_change_is_a_line_and_a_second_run_has_none(opensearch: str) -> Non
     assert "changed  index template leadline-process: install" in done.output
     assert "opensearch 3.4.0: everything is up to date" in again.output
     assert "leadline retain" in again.output
+
+
+def test_roles_are_of_an_engine(tmp_path: Path) -> None:
+    """
+    A lake's folder has an owner; there is nobody to give roles to.
+    """
+    done = CliRunner().invoke(cli, ["--store", f"lake:{tmp_path}", "setup", "--roles"])
+    assert "roles read OpenSearch" in str(done.exception)

@@ -9,6 +9,7 @@ import os
 import shutil
 import tempfile
 import zipfile
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -158,6 +159,35 @@ def add_module(folder: Path, module: Module, files: dict[str, Path]) -> None:
     if module.permissions:
         grants = "".join(f"  permission {permission};\n" for permission in module.permissions)
         (folder / "plugin-security.policy").write_text(f"grant {{\n{grants}}};\n")
+
+
+def with_plugins(home: Path, place: Path, plugins: Mapping[Path, Sequence[Path]]) -> Path:
+    """
+    A copy of HOME in PLACE that has PLUGINS, each with the jars it expects of what it extends. What
+    it extends and is not there is left out.
+    """
+    if place.exists():
+        return place
+    shutil.copytree(home, place)
+    there = {folder.name for folder in (home / "modules").iterdir()}
+    for plugin, jars in plugins.items():
+        folder = place / "plugins" / plugin.name.rpartition("-")[0]
+        with zipfile.ZipFile(plugin) as archive:
+            archive.extractall(folder)
+        for jar in jars:
+            shutil.copyfile(jar, folder / jar.name)
+        descriptor = folder / "plugin-descriptor.properties"
+        lines = descriptor.read_text().splitlines()
+        descriptor.write_text("".join(f"{_extends(line, there)}\n" for line in lines))
+    return place
+
+
+def _extends(line: str, there: set[str]) -> str:
+    name, sign, value = line.partition("=")
+    if name != "extended.plugins":
+        return line
+    kept = [part for part in value.split(",") if part.partition(";")[0] in there]
+    return f"{name}{sign}{','.join(kept)}"
 
 
 def resolve(coordinates: str, checksum: str) -> Path:

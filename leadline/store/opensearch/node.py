@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from leadline.errors import StoreError
-from leadline.store.opensearch.artifacts import cache, distribution
+from leadline.store.opensearch.artifacts import cache, distribution, with_plugins
 from leadline.store.opensearch.java import find_java, lacks_locales
 
 SCRATCH = "leadline-opensearch-"
@@ -41,6 +41,7 @@ class Node:
     http_port: int = 0  # 0: a free one, kept for as long as this object lives
     transport_port: int = 0
     settings: Mapping[str, str] = field(default_factory=dict)
+    plugins: Mapping[Path, Sequence[Path]] = field(default_factory=dict)  # zips, and jars beside
     tied: bool = False  # ends with the thread that started it, even when that is killed
     process: subprocess.Popen[bytes] | None = None
 
@@ -70,6 +71,8 @@ class Node:
         """
         account = other_account()
         home = home_for(account)
+        if self.plugins:
+            home = with_plugins(home, self.folder / "home", self.plugins)
         for name in ("config", "data", "logs", "tmp"):
             (self.folder / name).mkdir(parents=True, exist_ok=True)
         for stale in (self.folder / "logs").glob("*.ports"):
