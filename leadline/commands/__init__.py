@@ -32,6 +32,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "backfill": ("leadline.commands.backfill", "Years of history from files others wrote."),
     "up": ("leadline.commands.up", "Start everything on this machine."),
     "serve": ("leadline.commands.serve", "Serve the pages and the API."),
+    "address": ("leadline.commands.address", "An address that opens the pages once."),
+    "accounts": ("leadline.commands.accounts", "Who may sign in to the pages."),
     "simulate": ("leadline.commands.simulate", "A fleet that never was, with the truth."),
     "setup": ("leadline.commands.setup", "Make OpenSearch or Elasticsearch ready."),
     "nodes": ("leadline.commands.nodes", "Nodes' states, availability, cards by model."),

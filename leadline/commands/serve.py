@@ -5,14 +5,20 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import click
 
-from leadline.commands.context import Context, secret, with_context
+from enrich.deadletters import DeadLetters
+from leadline.commands.address import with_ticket
+from leadline.commands.context import Context, with_context
 from leadline.errors import LeadlineError
 from leadline.web.settings import WebSettings
+
+MOST_REASONS = 20
 
 
 @click.command()
@@ -38,15 +44,27 @@ def serve(context: Context, listen: str | None) -> None:
     if listen:
         settings = replace(settings, listen=listen)
     refuse_taken(*address(settings.listen))
-    site = replace(site_of(context.settings, lambda: context.store), settings=settings)
-    # The token is for who starts it, not for a log that others may read.
-    shown = f"?token={secret(settings.token_file or Path())}" if _shows_token(settings) else ""
-    click.echo(f"leadline serves http://{settings.listen}{settings.prefix}/{shown}", err=True)
+    site = replace(
+        site_of(context.settings, lambda: context.store),
+        settings=settings,
+        rejected=rejected(context.paths.dead_letters),
+    )
+    shown = f"http://{settings.listen}{settings.prefix}/"
+    if settings.access == "token" and settings.token_file and sys.stderr.isatty():
+        # For who starts it, not for a log that others may read.
+        shown = with_ticket(shown, settings.token_file)
+    click.echo(f"leadline serves {shown}", err=True)
     Server(site).run()
 
 
-def _shows_token(settings: WebSettings) -> bool:
-    return settings.access == "token" and sys.stderr.isatty()
+def rejected(folder: Path) -> Callable[[], Sequence[tuple[str, int]]] | None:
+    """
+    The commonest reasons why documents were rejected, where a worker of this machine keeps them.
+    """
+    if not folder.is_dir():
+        return None
+    letters = DeadLetters(folder)
+    return lambda: Counter(letter.reason for letter in letters.read()).most_common(MOST_REASONS)
 
 
 def refuse_taken(host: str, port: int) -> None:

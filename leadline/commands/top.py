@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from leadline.commands.address import web_secret
 from leadline.commands.context import Context, secret, with_context
 from leadline.errors import LeadlineError
 from leadline.top.client import Api
@@ -57,7 +58,10 @@ def pages_api(context: Context, pages: str | None, token_file: Path | None) -> A
     client = context.settings.get("client", ClientSettings)
     web = context.settings.get("web", WebSettings)
     address = pages or client.pages or f"http://{_reached(web.listen)}{web.prefix}"
+    own = web_secret(context.paths)  # of `leadline up`, where that is what is asked
     named = token_file or client.token_file or web.token_file
+    if named is None and not (pages or client.pages) and own.exists():
+        named = own
     return Api(address, secret(named) if named else "")
 
 

@@ -12,15 +12,18 @@ import threading
 import time
 import urllib.error
 import urllib.request
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 import click
 
+from leadline.commands.address import web_secret, with_ticket
 from leadline.commands.context import Context, with_context
 from leadline.commands.supervise import Group, Part, last_words
 from leadline.errors import LeadlineError
 from leadline.settings.common import PathSettings, RetentionSettings
+from leadline.web.settings import WebSettings
 
 if TYPE_CHECKING:
     from leadline.store.opensearch.node import Node
@@ -35,6 +38,7 @@ READY_WAIT = 60.0
 @click.option("--interval", default="15s", show_default=True, help="Time between samples.")
 @click.option("--demo", is_flag=True, help="Load a simulated month of a 40-node cluster as well.")
 @click.option("--opensearch", is_flag=True, help="Keep documents in a local OpenSearch node.")
+@click.option("--open", "opened", is_flag=True, help="Show the pages to all who reach the port.")
 @with_context
 def up(
     context: Context,
@@ -44,12 +48,14 @@ def up(
     interval: str,
     demo: bool,
     opensearch: bool,
+    opened: bool,
 ) -> None:
     """
     Start everything on this machine: a shipper that samples it, the worker, and the web pages.
 
-    Ctrl-C stops it; what was stored stays. Everything lies in one folder, which
-    `leadline doctor` names.
+    The address it prints opens the pages once, in your browser, for on a machine with many users
+    127.0.0.1 is all of them; `leadline address` prints another one. Ctrl-C stops everything; what
+    was stored stays. Everything lies in one folder, which `leadline doctor` names.
 
     \b
     Examples:
@@ -64,14 +70,19 @@ def up(
     node = start_opensearch(context) if opensearch else None
     if node is not None:
         common += ["--store", f"opensearch={node.url}"]
-    token = local_token(context.paths)
-    group = Group(parts(context.paths, common, host, port, worker_port, interval, token), notice)
+    token = local_token(context.paths.state / "local.token")
+    started = parts(context.paths, common, host, port, worker_port, interval, token)
+    guarded = not opened and context.settings.get("web", WebSettings).access == "open"
+    if guarded:
+        started = [with_words(part, guard(context.paths)) for part in started]
+    group = Group(started, notice)
     stop_on_signals(group)
     try:
         group.start()
         address = f"http://{host}:{port}/"
         wait_ready(group, address, f"http://{host}:{worker_port}/healthz")
-        click.echo(f"leadline is up: {address}")
+        shown = with_ticket(address, web_secret(context.paths)) if guarded else address
+        click.echo(f"leadline is up: {shown}")
         click.echo(f"  data    {context.paths.data}\n  logs    {context.paths.data / 'log'}")
         lock.write(address)
         lock.flush()
@@ -131,17 +142,28 @@ def refuse_taken(host: str, port: int, option: str) -> None:
             ) from None
 
 
-def local_token(paths: PathSettings) -> Path:
+def local_token(file: Path) -> Path:
     """
-    The secret between this machine's shipper and its worker, made on first use.
+    A secret of this machine's own, between shipper and worker or for the pages, made on first use.
     """
-    file = paths.state / "local.token"
     if not file.exists():
         file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(handle, "w", encoding="ascii") as out:
             out.write(secrets.token_urlsafe(32) + "\n")
     return file
+
+
+def guard(paths: PathSettings) -> list[str]:
+    """
+    What lets only those into the pages who were given an address.
+    """
+    file = local_token(web_secret(paths))
+    return ["--set", "web.access=token", "--set", f"web.token_file={file}"]
+
+
+def with_words(part: Part, words: list[str]) -> Part:
+    return replace(part, arguments=[*words, *part.arguments]) if part.name == "web" else part
 
 
 def local_cluster() -> str:

@@ -1,29 +1,41 @@
 """
-Who may see what: everybody, who holds the token, or whom the site's single sign-on names.
+Who may see what: everybody, who holds the address, whom the site's single sign-on names, or who
+has an account here.
 
 Pages do not decide: they ask with the scope of this request, and the store leaves out the rest.
-What a node as a whole does is shown to everybody who may see a page at all; what people ran only to
-those who may.
+What a node as a whole does is shown to everybody who may see a page at all, the public aside; what
+people ran only to those who may.
 """
 
 from __future__ import annotations
 
 import hmac
 import re
-from hashlib import sha256
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from pathlib import Path
+from urllib.parse import urlencode, urlsplit
 
-from flask import Response, g, has_request_context, make_response, redirect, request
+from flask import Response, g, has_request_context, make_response, redirect, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
-from leadline.errors import SettingsError
-from leadline.store.scope import EVERYTHING, Scope
+from leadline.errors import NotAllowedError, SettingsError
+from leadline.store.scope import EVERYTHING, PUBLIC, Scope
+from leadline.web.accounts import Accounts
 from leadline.web.problem import problem
+from leadline.web.seals import SHORTEST, Tickets, sealed, unsealed
 from leadline.web.settings import WebSettings
 
 COOKIE = "leadline_seen"
 PARAMETER = "token"
-FREE = frozenset({"static", "healthz"})
-DAYS = 30
+FREE = frozenset({"static", "healthz", "login", "logout"})
+# What everybody may see where the site shows itself to everybody; the questions are few as well.
+FOR_ALL = frozenset(
+    {"overview", "usage", "programs", "api_usage"}
+    | {"api_openapi", "api_measures", "api_dimensions"}
+)
+LASTS = timedelta(days=30)
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _NAME = re.compile(r"[A-Za-z0-9._@+-]{1,64}")
 
 
@@ -32,51 +44,92 @@ class Door:
     Lets a request in with its scope, or answers instead.
     """
 
-    def __init__(self, settings: WebSettings) -> None:
+    def __init__(self, settings: WebSettings, clock: Callable[[], datetime]) -> None:
         self.settings = settings
-        self._token = _token(settings) if settings.access == "token" else ""
+        self.clock = clock
+        wanted = settings.access in ("token", "accounts")
+        self._secret = read_secret(settings) if wanted else ""
+        file = settings.token_file or Path("none")
+        self.tickets = Tickets(self._secret, file.with_name(f"{file.name}.spent"), clock)
+        self.accounts = Accounts(_accounts(settings), clock)
 
     def enter(self) -> AnyResponse | None:
         """
         None when the request may go on; its scope is then `scope()`.
         """
-        g.scope = EVERYTHING
-        if request.endpoint in FREE or self.settings.access == "open":
+        g.scope, g.reader, g.door = EVERYTHING, "", self
+        if (refusal := self._from_elsewhere()) is not None:
+            return refusal
+        if request.endpoint in FREE:
             return None
-        if self.settings.access == "token":
-            return self._by_token()
-        return self._by_proxy()
+        ways = {"token": self._by_token, "proxy": self._by_proxy, "accounts": self._by_account}
+        way = ways.get(self.settings.access)
+        if way is not None and (answer := way()) is not None:
+            return answer
+        if g.scope.least and request.endpoint not in FOR_ALL and request.endpoint is not None:
+            raise NotAllowedError("this is not shown to everybody; sign in to see it")
+        return None
+
+    def _from_elsewhere(self) -> AnyResponse | None:
+        """
+        Another site may link here, but neither send a form nor pretend to be this machine.
+        """
+        if request.method not in ("GET", "HEAD", "OPTIONS"):
+            origin = request.headers.get("Origin") or request.headers.get("Referer") or ""
+            if urlsplit(origin).netloc != request.host:
+                return refused(403, "A form of another site is not taken.")
+        known = self.settings
+        listens, host = known.listen.rpartition(":")[0].strip("[]"), urlsplit(f"//{request.host}")
+        own = known.access == "open" and listens in LOOPBACK and not known.proxies
+        if own and host.hostname not in LOOPBACK:
+            return refused(403, "Open it as http://127.0.0.1, under no other name.")
+        return None
 
     def _by_token(self) -> AnyResponse | None:
         """
-        The token in the address is taken once: the page is shown again without it, by a cookie.
+        The ticket in the address is taken once: the page is shown again without it, by a cookie.
         """
-        shown = request.args.get(PARAMETER, "")
-        if shown and self._is(shown, self._token):
+        if self.tickets.take(request.args.get(PARAMETER, "")):
             left = {k: v for k, v in request.args.items(multi=False) if k != PARAMETER}
-            answer = redirect(_address(left), 303)
-            secure, path = request.is_secure, request.root_path or "/"
-            answer.set_cookie(
-                COOKIE,
-                self._seal(),
-                max_age=DAYS * 86400,
-                httponly=True,
-                secure=secure,
-                samesite="Strict",
-                path=path,
-            )
-            return answer
+            return self.remembered(redirect(_address(left), 303), "")
         bearer = request.headers.get("Authorization", "").removeprefix("Bearer ")
-        if self._is(bearer, self._token) or self._is(request.cookies.get(COOKIE, ""), self._seal()):
+        if hmac.compare_digest(bearer.encode(), self._secret.encode()):
             return None
-        return refused(401, "Open the address that `leadline up` or `leadline serve` printed.")
+        if self._cookie() is not None:
+            return None
+        return refused(
+            401, "Open the address that `leadline address` prints; each opens the pages once."
+        )
 
-    def _seal(self) -> str:
-        return hmac.new(self._token.encode(), b"leadline cookie", sha256).hexdigest()
+    def _cookie(self) -> str | None:
+        return unsealed(self._secret, "cookie", request.cookies.get(COOKIE, ""), self.clock())
 
-    @staticmethod
-    def _is(shown: str, wanted: str) -> bool:
-        return bool(wanted) and hmac.compare_digest(shown.encode(), wanted.encode())
+    def remembered(self, answer: AnyResponse, name: str) -> AnyResponse:
+        """
+        ANSWER with the cookie of who is called NAME; of nobody in particular where it is empty.
+        """
+        answer.set_cookie(
+            COOKIE,
+            sealed(self._secret, "cookie", name, self.clock() + LASTS),
+            max_age=int(LASTS.total_seconds()),
+            httponly=True,
+            secure=request.is_secure,
+            samesite="Strict",
+            path=request.root_path or "/",
+        )
+        return answer
+
+    def _by_account(self) -> AnyResponse | None:
+        name = self._cookie()
+        if name and self.accounts.known(name):
+            self._known_as(name)
+            return None
+        if self.settings.public:
+            g.scope, g.reader = PUBLIC, ""
+            return None
+        if request.path.startswith("/api/") or request.method != "GET":
+            return refused(401, "Sign in.")
+        return redirect(url_for("login", to=_address(dict(request.args))), 303)
 
     def _by_proxy(self) -> AnyResponse | None:
         """
@@ -86,10 +139,16 @@ class Door:
         if peer() not in known.trusted_peers:
             return refused(403, "Pages are reached through the site's sign-on only.")
         name = request.headers.get(known.user_header, "")
+        if not name and known.public:
+            g.scope = PUBLIC
+            return None
         if not _NAME.fullmatch(name):
             return refused(401, "The site's sign-on gave no user name.")
-        g.scope = scope_of(name, known)
+        self._known_as(name)
         return None
+
+    def _known_as(self, name: str) -> None:
+        g.scope, g.reader = scope_of(name, self.settings), name
 
 
 def scope_of(name: str, settings: WebSettings) -> Scope:
@@ -112,6 +171,22 @@ def scope(otherwise: Scope) -> Scope:
     return otherwise if found.everything else found
 
 
+def shown(endpoint: str) -> bool:
+    """
+    Whether the reader of this request may go there.
+    """
+    return not scope(EVERYTHING).least or endpoint in FOR_ALL
+
+
+def signs_in(settings: WebSettings) -> str:
+    """
+    Where this reader signs in (login) or out (logout), if at all.
+    """
+    if settings.access != "accounts" or not has_request_context():
+        return ""
+    return "logout" if g.get("reader") else "login"
+
+
 def peer() -> str:
     """
     Who really connected, whatever X-Forwarded-For says.
@@ -121,22 +196,26 @@ def peer() -> str:
 
 
 def _address(left: dict[str, str]) -> str:
-    from urllib.parse import urlencode
-
     base = f"{request.root_path}{request.path}"
     return f"{base}?{urlencode(left)}" if left else base
 
 
-def _token(settings: WebSettings) -> str:
+def read_secret(settings: WebSettings) -> str:
     if settings.token_file is None:
-        raise SettingsError("web.access is token, but web.token_file names no file")
+        raise SettingsError(f"web.access is {settings.access}, but web.token_file names no file")
     try:
         text = settings.token_file.read_text(encoding="ascii").strip()
     except (OSError, UnicodeDecodeError) as error:
         raise SettingsError(f"{settings.token_file}: cannot be read: {error}") from None
-    if len(text) < 16:
+    if len(text) < SHORTEST:
         raise SettingsError(f"{settings.token_file}: a token of 16 characters or more is wanted")
     return text
+
+
+def _accounts(settings: WebSettings) -> Path:
+    if settings.access == "accounts" and settings.accounts_file is None:
+        raise SettingsError("web.access is accounts, but web.accounts_file names no file")
+    return settings.accounts_file or Path()
 
 
 def refused(code: int, message: str) -> Response:

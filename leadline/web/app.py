@@ -7,14 +7,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError, version
 
-from flask import Flask, Response, make_response, render_template, request
+from flask import Flask, Response, g, make_response, render_template, request
 from werkzeug.exceptions import HTTPException
 from werkzeug.middleware.proxy_fix import ProxyFix
 from werkzeug.wrappers import Response as AnyResponse
 
-from leadline.errors import LeadlineError, QuestionError, StoreError
+from leadline.errors import LeadlineError, NotAllowedError, QuestionError, StoreError
 from leadline.language import _, current, said
-from leadline.web.access import Door
+from leadline.web.access import Door, shown, signs_in
 from leadline.web.problem import problem
 from leadline.web.settings import WebSettings
 from leadline.web.site import Site
@@ -72,12 +72,14 @@ def create_app(site: Site) -> Flask:
             "zone": str(site.zone),
             "language": current(),
             "languages": links(),
-            "navigation": NAVIGATION,
+            "navigation": [known for known in NAVIGATION if shown(known[0])],
+            "reader": g.get("reader", ""),
+            "signs_in": signs_in(site.settings),
         }
 
     add_languages(app)
     app.before_request(refuse_long)
-    app.before_request(Door(site.settings).enter)
+    app.before_request(Door(site.settings, site.clock).enter)
     app.after_request(guard)
     add_pages(app)
     add_api(app)
@@ -135,6 +137,8 @@ def bad_question(error: QuestionError) -> Response:
 def out_of_order(error: LeadlineError) -> Response:
     if isinstance(error, StoreError):
         return failed(
+    if isinstance(error, NotAllowedError):
+        return failed(403, _("That is not shown to everybody"), said(str(error)))
             503, _("The store does not answer"), str(error), _("`leadline status` says more.")
         )
     return failed(500, _("That did not work"), said(str(error)))

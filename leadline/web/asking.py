@@ -19,7 +19,8 @@ from flask import Flask, current_app
 from leadline.formats.times import parse_time
 from leadline.query import Answer, Period, ask, dimension, parse_period
 from leadline.query.compile import conditions_of
-from leadline.query.question import Question
+from leadline.query.public import PERIOD as PUBLIC_PERIOD
+from leadline.query.question import DEFAULT_PERIOD, Question
 from leadline.store.contract import Found, Health, Store
 from leadline.store.plan import Aggregate, Condition, Function, Group, Plan, Row
 from leadline.store.scope import Scope
@@ -60,6 +61,13 @@ class Desk:
         What the asker of this request may see.
         """
         return scope(self.site.scope)
+
+    @property
+    def usual_period(self) -> str:
+        """
+        What is meant where no period is named.
+        """
+        return PUBLIC_PERIOD if self.scope.least else DEFAULT_PERIOD
 
     @property
     def remember(self) -> timedelta:
@@ -110,8 +118,11 @@ class Desk:
 
     def totals(self, plan: Plan) -> list[Row]:
         """
-        What nodes and cards do as a whole: nobody's secret, and nobody is named in it.
+        What nodes and cards do as a whole: nobody's secret, and nobody is named in it; but a node
+        may have one user, so who sees only totals of several is refused.
         """
+        if self.scope.least:
+            self.scope.allow_plan(plan)
         return self.once(("plan", plan), lambda: self.open().ask(plan, TOTALS))
 
     def conditions(self, asked: Question, dataset: str) -> tuple[Period, list[Condition]]:
@@ -151,7 +162,8 @@ class Desk:
         """
         start = self.now.replace(minute=0, second=0, microsecond=0) - timedelta(days=31)
         counted = (Aggregate("samples", Function.COUNT),)
-        rows = self.totals(Plan("node", counted, by=(Group("cluster"),), start=start))
+        plan = Plan("node", counted, by=(Group("cluster"),), start=start)
+        rows = self.once(("plan", plan), lambda: self.open().ask(plan, TOTALS))
         return sorted(str(row["cluster"]) for row in rows if row["cluster"] is not None)
 
     def _life(self, key: Hashable) -> timedelta:

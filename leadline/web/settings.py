@@ -9,7 +9,7 @@ from pathlib import Path
 
 from leadline.settings.typed import Duration
 
-ACCESS = ("open", "token", "proxy")
+ACCESS = ("open", "token", "proxy", "accounts")
 
 
 @dataclass(frozen=True)
@@ -18,12 +18,14 @@ class WebSettings:
     threads: int = 8  # readers served at the same time
     prefix: str = ""  # path the pages live under behind a proxy: /leadline
     remember: Duration = Duration(5)  # how long an answer may be shown again
-    access: str = "open"  # open, token, or proxy (the site's single sign-on names the user)
-    token_file: Path | None = None  # for token: a file of one secret
+    access: str = "open"  # open, token, proxy (the site's sign-on names the user), or accounts
+    token_file: Path | None = None  # for token and accounts: a file of one secret
+    accounts_file: Path | None = None  # for accounts: names and hashes
+    public: bool = False  # for proxy and accounts: who is not signed in sees totals, no names
     user_header: str = "X-Remote-User"  # for proxy: the header that names the user
     trusted_peers: tuple[str, ...] = ("127.0.0.1", "::1")  # for proxy: who may set it
-    admins: tuple[str, ...] = ()  # for proxy: users who see everything
-    leaders: tuple[str, ...] = ()  # for proxy: `alice:chem-1`, who sees a whole group
+    admins: tuple[str, ...] = ()  # for proxy and accounts: who sees everything, support too
+    leaders: tuple[str, ...] = ()  # for proxy and accounts: `alice:chem-1`, a whole group
     proxies: int = 0  # proxies in front whose X-Forwarded headers are believed
 
     def __post_init__(self) -> None:
@@ -31,6 +33,8 @@ class WebSettings:
             raise ValueError(f"threads {self.threads}: give 1 to 256")
         if self.access not in ACCESS:
             raise ValueError(f"access {self.access!r}: give one of {', '.join(ACCESS)}")
+        if self.public and self.access not in ("proxy", "accounts"):
+            raise ValueError("public: only where users sign in, with access proxy or accounts")
         if any(":" not in entry for entry in self.leaders):
             raise ValueError("leaders: write USER:GROUP, as alice:chem-1")
         if self.prefix and (not self.prefix.startswith("/") or self.prefix.endswith("/")):

@@ -8,9 +8,10 @@ import socket
 import subprocess
 import sys
 import time
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.error import HTTPError
+from urllib.request import HTTPCookieProcessor, build_opener
 
 import psutil
 import pytest
@@ -33,6 +34,8 @@ class Up:
     def __init__(self, data: Path) -> None:
         self.data = data
         self.port, self.worker_port = free_port(), free_port()
+        self.printed = ""  # the address that opens the pages once
+        self.browser = build_opener(HTTPCookieProcessor())
         self.process = subprocess.Popen(
             self.command(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )
@@ -48,8 +51,11 @@ class Up:
     def address(self) -> str:
         return f"http://127.0.0.1:{self.port}/"
 
-    def page(self) -> str:
-        with urllib.request.urlopen(self.address, timeout=20) as answer:
+    def page(self, address: str = "") -> str:
+        """
+        As a browser that was given the printed address first.
+        """
+        with self.browser.open(address or self.address, timeout=20) as answer:
             text = answer.read().decode()
         assert isinstance(text, str)
         return text
@@ -61,7 +67,9 @@ class Up:
         assert self.process.stdout is not None
         end = time.monotonic() + STARTED_WITHIN
         while time.monotonic() < end:
-            if "leadline is up" in self.process.stdout.readline():
+            line = self.process.stdout.readline()
+            if "leadline is up" in line:
+                self.printed = line.split()[-1]
                 return
             if self.process.poll() is not None:
                 assert self.process.stderr is not None
@@ -90,6 +98,7 @@ def test_this_machine_is_on_the_page_and_all_ends(up: Up) -> None:
     """
     host = socket.gethostname().split(".")[0].lower()
     end = time.monotonic() + SEEN_WITHIN
+    up.page(up.printed)
     while host not in (page := up.page()) or "core hours used" not in page:
         assert time.monotonic() < end, page[-2000:]
         time.sleep(0.5)
@@ -98,6 +107,28 @@ def test_this_machine_is_on_the_page_and_all_ends(up: Up) -> None:
     assert 0 == up.end()
     _, alive = psutil.wait_procs(children, timeout=10)
     assert [] == alive
+
+
+def test_pages_open_by_the_printed_address_once(up: Up) -> None:
+    """
+    Nobody else on the machine gets in, not even with the address once it was used; `leadline
+    address` prints another one.
+    """
+    for address in (up.address, f"{up.address}api/v1/usage"):
+        with pytest.raises(HTTPError) as refused:
+            up.page(address)
+        assert 401 == refused.value.code
+    assert "leadline" in up.page(up.printed)
+    assert "leadline" in up.page()
+    other = build_opener(HTTPCookieProcessor())
+    with pytest.raises(HTTPError) as spent:
+        other.open(up.printed, timeout=20)
+    assert 401 == spent.value.code
+    printed = run("--set", f"paths.data={up.data}", "address").stdout.strip()
+    assert printed.startswith(up.address)
+    assert 200 == other.open(printed, timeout=20).status
+    secret = (up.data / "state" / "web.token").stat().st_mode
+    assert 0 == secret & 0o077
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:

@@ -4,21 +4,35 @@ A small cluster's week in a memory store, and the pages that tell about it.
 
 from __future__ import annotations
 
+import shutil
+import threading
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
+from playwright.sync_api import Browser, sync_playwright
+from werkzeug.serving import make_server
 
 from leadline.formats.times import format_time
 from leadline.store.memory import MemoryStore
 from leadline.web import Site, create_app
 
+CHROMIUM = next(
+    (
+        path
+        for name in ("chromium", "chromium-browser", "google-chrome")
+        if (path := shutil.which(name))
+    ),
+    None,
+)
 NOW = datetime(2026, 11, 21, 12, 0, 30, tzinfo=UTC)
 HOSTILE = "<script>alert('x')</script>"
 PROGRAMS = ("GROMACS", "VASP", "PyTorch", "BLAST+", None)
 USERS = ("alice", "bjorn", HOSTILE, "dag")
+GROUPS = ("chem-1", "chem-1", "bio-2", "bio-2")
 
 
 def process(moment: datetime, number: int, **more: object) -> dict[str, object]:
@@ -33,6 +47,7 @@ def process(moment: datetime, number: int, **more: object) -> dict[str, object]:
         "process.entity_id": f"{number}-1",
         "process.name": "p",
         "user.name": USERS[number % len(USERS)],
+        "user.group": GROUPS[number % len(USERS)],
         "core_seconds": 3600.0 * (1 + number % 7),
         "memory.rss.bytes": 1 << (28 + number % 5),
         "local.day": moment.date().isoformat(),
@@ -73,6 +88,7 @@ def job(end: datetime, number: int, **more: object) -> dict[str, object]:
         "job.run": f"fox/{number}@{format_time(start - timedelta(minutes=5))}",
         "record.version": 1,
         "user.name": USERS[number % len(USERS)],
+        "user.group": GROUPS[number % len(USERS)],
         "job.name": f"<i>run {number}</i>",
         "job.state": "COMPLETED" if number % 3 else "FAILED",
         "job.cores": 8,
@@ -128,3 +144,21 @@ def client(app: Flask) -> FlaskClient:
 @pytest.fixture
 def empty_client() -> FlaskClient:
     return create_app(site_of(MemoryStore())).test_client()
+
+
+@pytest.fixture(scope="module")
+def address(app: Flask) -> Iterator[str]:
+    server = make_server("127.0.0.1", 0, app, threaded=True)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    thread.join()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as play:
+        browser = play.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser
+        browser.close()

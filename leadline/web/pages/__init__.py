@@ -13,6 +13,7 @@ from leadline.web.pages import (
     healthz,
     job,
     jobs,
+    login,
     metrics,
     node,
     nodes,
@@ -53,5 +54,7 @@ def add_pages(app: Flask) -> None:
     app.add_url_rule("/allocations", "allocations", allocations.show)
     app.add_url_rule("/search", "search", search.show)
     app.add_url_rule("/data", "data", data.show)
+    app.add_url_rule("/login", "login", login.show, methods=["GET", "POST"])
+    app.add_url_rule("/logout", "logout", login.leave, methods=["POST"])
     app.add_url_rule("/metrics", "metrics", metrics.show)
     app.add_url_rule("/healthz", "healthz", healthz.show)

@@ -97,7 +97,10 @@ def show() -> str:
         unmatched=percent(part / total) if part is not None and total else "",
         unmatched_link=address(gap),
         counted=_counted(),
-        rejected=[(reason, number(count)) for reason, count in (rejects() if rejects else ())],
+        rejected=[
+            (reason, number(count))
+            for reason, count in (desk().once(("rejected",), rejects) if rejects else ())
+        ],
         rejects_known=rejects is not None,
         senders=_senders(),
         rules=_rules(),

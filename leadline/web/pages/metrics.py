@@ -15,7 +15,8 @@ from flask import Response, current_app, make_response
 from leadline.formats.exposition import TYPE, Metric, Sample, exposed
 from leadline.formats.runs import ENDED
 from leadline.formats.times import format_time, parse_time
-from leadline.reports.nodes import card_rows, fleet, node_rows
+from leadline.reports.cards import card_rows
+from leadline.reports.nodes import fleet, node_rows
 from leadline.store.plan import Aggregate, Condition, Function, Group, Op, Plan, Row
 from leadline.store.scope import EVERYTHING
 from leadline.web.asking import desk

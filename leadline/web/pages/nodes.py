@@ -14,8 +14,10 @@ from flask import render_template, url_for
 from leadline.formats.times import parse_time
 from leadline.language import _, ngettext
 from leadline.query import Question
-from leadline.reports.nodes import Fleet, card_rows, node_rows
+from leadline.reports.cards import card_rows, failing_cards
+from leadline.reports.nodes import Fleet, node_rows
 from leadline.store.plan import Aggregate, Function, Row
+from leadline.store.scope import EVERYTHING
 from leadline.web.asking import desk
 from leadline.web.empty import newest_sample, nothing_yet
 from leadline.web.links import address
@@ -188,7 +190,9 @@ def _models(now: datetime, known: Fleet) -> list[Model]:
     Cards by model: measured where they are watched, counted where the scheduler tells.
     """
     watched = cards(now)
-    counted = {(str(row["cluster"]), str(row["model"])): row for row in card_rows(known)}
+    store = desk().open()
+    failing = desk().once(("failing", now), lambda: failing_cards(store, EVERYTHING, now))
+    counted = {(str(row["cluster"]), str(row["model"])): row for row in card_rows(known, failing)}
     return [
         _model(key, watched.get(key), counted.get(key, {})) for key in sorted({*watched, *counted})
     ]

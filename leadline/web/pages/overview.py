@@ -17,9 +17,9 @@ from leadline.render.charts import draw_svg
 from leadline.reports.picture import over_time
 from leadline.store.plan import Aggregate, Function, Group, Plan, Row
 from leadline.web.asking import desk
-from leadline.web.empty import newest_sample, nothing_yet
+from leadline.web.empty import newest_sample, nothing_yet, why_empty
 from leadline.web.links import address, narrowed
-from leadline.web.sentences import clusters
+from leadline.web.sentences import clusters, span, sureness
 from leadline.web.tables import Table, build
 from leadline.web.words import ago, number
 
@@ -66,6 +66,8 @@ def show() -> str:
     now = desk().now
     behind = ago(newest, now)
     quiet = now - newest > QUIET
+    if desk().scope.least:
+        return for_all(behind)
     facts = [] if quiet else _now()
     month = _month()
     sections = [
@@ -98,6 +100,29 @@ def show() -> str:
 
 
 def _length(span: timedelta) -> str:
+def for_all(behind: str) -> str:
+    """
+    What everybody may see: the last whole month.
+    """
+    asked = Question(measures=(MEASURE,), by=("program",), period=desk().usual_period, top=20)
+    answer = desk().ask(asked)
+    known = measure(MEASURE)
+    table = build(answer, [known], lambda _name, _value: "", more=address(asked))
+    section = Section(
+        span(answer.period),
+        f"{number(answer.total.get(MEASURE), known.unit)} {_(known.title)}",
+        tables=[table] if answer.rows else (),
+        empty=() if answer.rows else why_empty(asked, answer),
+    )
+    page = Page(
+        title=_("What runs on {clusters}").format(clusters=clusters()),
+        clusters=clusters(),
+        sections=[section],
+        notes=[_("Newest sample {when}.").format(when=behind), *sureness(answer)[-1:]],
+    )
+    return render_template("overview.html", page=page)
+
+
     hours = int(span / HOUR)
     if hours < 72:
         words = _("No samples for the last {count} hours: the newest came {{ago}}.")
