@@ -15,6 +15,7 @@ from threading import Lock
 import orjson
 
 from leadline.errors import LeadlineError
+from leadline.render.charts.series import series
 
 VEGA_LITE = "5.20"
 INK, PAPER, GRID = "#16181d", "#fefefd", "#d5d8dc"
@@ -58,9 +59,10 @@ def _key(spec: dict[str, object]) -> bytes:
 
 def draw_svg(spec: dict[str, object], title: str) -> str:
     """
-    SPEC as SVG to be set into a page: the reader's ink, as wide as there is room, named TITLE.
+    SPEC as SVG to be set into a page: the reader's ink, as wide as there is room, named TITLE, with
+    its values over time beside it for scripts.
     """
-    return _inline(_svg(_key(spec)), title)
+    return _inline(_svg(_key(spec)), title, series(spec))
 
 
 def draw_file(spec: dict[str, object]) -> str:
@@ -95,7 +97,7 @@ def _hatched(svg: str) -> str:
     return f"{head}{mark}{PATTERN}{body}".replace(f'fill="{HATCH}"', 'fill="url(#hatch)"')
 
 
-def _inline(svg: str, title: str) -> str:
+def _inline(svg: str, title: str, values: str) -> str:
     head, _, body = svg.partition(">")
     size = re.search(r'viewBox="[^"]+"', head)
     body = body.replace(f'fill="{INK}"', 'fill="currentColor"')
@@ -104,9 +106,11 @@ def _inline(svg: str, title: str) -> str:
     body = re.sub(rf'<rect [^>]*fill="{PAPER}"[^>]*/>', "", body, count=1)
     body = body.replace(' font-family="sans-serif"', "")
     view = size[0] if size else ""
+    quoted = escape(values, quote=False).replace("'", "&#39;")  # JSON is full of the other quotes
+    data = f" data-series='{quoted}'" if values else ""
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="chart" {view} role="img"'
-        f' aria-label="{escape(title)}">{body}'
+        f' aria-label="{escape(title)}"{data}>{body}'
     )
 
 

@@ -96,8 +96,9 @@ def heat(
     colour = {
         "field": "value",
         "type": "quantitative",
+        "title": unit,
         "scale": {"scheme": "blues", "zero": True},
-        "legend": {"title": unit, "format": "~s", "gradientLength": 150},
+        "legend": {"format": "~s", "gradientLength": 150},
     }
     empty = {"data": {"values": bare}, "mark": {"type": "rect", "color": HATCH}}
     return {

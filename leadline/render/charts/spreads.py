@@ -149,7 +149,7 @@ def pie(rows: Sequence[Point], unit: str) -> dict[str, object]:
         "data": {"values": parts},
         "mark": arc,
         "encoding": {
-            "theta": {"field": "value", "type": "quantitative", "stack": True},
+            "theta": {"field": "value", "type": "quantitative", "stack": True, "title": unit},
             "order": {"field": "order"},
             "color": {"field": "name", "type": "nominal", "scale": scale, "legend": None},
         },

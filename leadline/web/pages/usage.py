@@ -103,6 +103,7 @@ class Page:
     empty: Sequence[str] = ()
     sentence: str = ""
     chart: str = ""
+    ask: str = ""  # where a span of the chart is asked for
     table: Table | None = None
 
 
@@ -142,6 +143,7 @@ def page_of(asked: Question, *, compare: bool = False) -> str:
             for known in asked.where
         ],
         notes=sureness(answer),
+        ask=address(asked),
         **_found(asked, answer, measures, compare),  # type: ignore[arg-type]
     )
     return render_template("usage.html", page=page)

@@ -1,0 +1,123 @@
+"""
+A real Slurm asked by --live: our sums are sacct's, to the second.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from enrich.backfill.options import Options
+from enrich.backfill.sacct import SacctReader
+from enrich.backfill.sacct_live import Live
+from enrich.backfill.sink import LakeSink
+from enrich.backfill.tally import Rejects, Tally
+from leadline.store.lake import LakeStore
+from leadline.store.plan import Aggregate, Function, Group, Plan
+from leadline.store.scope import EVERYTHING
+from tests.schedulers.slurm import RealSlurm, missing
+
+pytestmark = pytest.mark.slurm
+KEYS = ("user.name", "project", "partition", "job.cores")
+
+
+@pytest.fixture(scope="module")
+def slurm() -> Iterator[RealSlurm]:
+    if (why := missing()) is not None:
+        if os.environ.get("CI") == "true":
+            pytest.fail(why)
+        pytest.skip(why)
+    folder = Path(tempfile.mkdtemp(prefix="leadline-sacct-"))  # one that jobs' users may enter
+    real = RealSlurm(folder, nodes=2)
+    try:
+        real.start()
+        yield real
+    finally:
+        real.stop()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def ask(store: LakeStore, place: Path, since: int = 0) -> Tally:
+    options = Options(cluster="fox", zone=ZoneInfo("Europe/Oslo"))
+    reader = SacctReader(LakeSink(store), options, Rejects(None), store.staging)
+    Live(reader, place, store.staging).read(since, 1 << 40)
+    assert reader.tally.adds_up, reader.tally
+    return reader.tally
+
+
+def by_sacct(slurm: RealSlurm) -> dict[tuple[str, ...], tuple[int, int]]:
+    """
+    Core seconds and runs by user, account, partition and cores.
+    """
+    columns = "User,Account,Partition,AllocCPUS,ElapsedRaw,Start"
+    asked = ("sacct", "-a", "-n", "-P", "-D", "-X", "-S", "now-1hour", "-o", columns)
+    said = slurm.run(*asked, "-E", "now", "-s", "CD,F,CA,TO")
+    found: dict[tuple[str, ...], tuple[int, int]] = {}
+    for line in said.splitlines():
+        *key, elapsed, start = line.split("|")
+        if start == "None":
+            key[3] = "None"  # what never started held nothing, whatever was asked for
+        cores = int(key[3]) if key[3].isdigit() else 0
+        seconds, runs = found.get(tuple(key), (0, 0))
+        found[tuple(key)] = (seconds + cores * int(elapsed), runs + 1)
+    return found
+
+
+def by_store(store: LakeStore) -> dict[tuple[str, ...], tuple[int, int]]:
+    sums = (
+        Aggregate("held", Function.SUM, "job.core_seconds.allocated"),
+        Aggregate("runs", Function.COUNT),
+    )
+    rows = store.ask(Plan("job", sums, by=tuple(map(Group, KEYS))), EVERYTHING)
+    return {
+        tuple(str(row[key]).removesuffix(".0") for key in KEYS): (
+            int(float(str(row["held"] or 0))),
+            int(str(row["runs"])),
+        )
+        for row in rows
+    }
+
+
+def test_our_sums_are_those_of_sacct(
+    slurm: RealSlurm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """
+    Completed, failed, cancelled and never started, an array, by user, account, partition, cores;
+    asked again nothing changes, and a run that ended meanwhile is updated.
+    """
+    for name, value in slurm.environment.items():
+        monkeypatch.setenv(name, value)
+    store = LakeStore(tmp_path / "lake")
+    ended = [
+        slurm.submit("games", "-n", "2", script="sleep 2"),
+        slurm.submit("games", script="exit 3"),
+        slurm.submit("news", "-a", "1-3", "-J", "many|names", script="sleep 1"),
+    ]
+    running = slurm.submit("news", "-n", "3", script="sleep 60")
+    held = slurm.submit("games", "--hold")
+    slurm.run("scancel", held)
+    for job in ended:
+        slurm.await_state(job, "COMPLETED", "FAILED", "", "COMPLETED\nCOMPLETED\nCOMPLETED")
+    slurm.await_state(running, "RUNNING")
+    time.sleep(1.5)  # slurmdbd takes what happened in bunches
+
+    first = ask(store, tmp_path / "place", int(time.time()) - 3600)
+    again = ask(store, tmp_path / "place")
+    slurm.run("scancel", running)
+    slurm.await_state(running, "CANCELLED", "")
+    time.sleep(1.5)
+    later = ask(store, tmp_path / "place")
+
+    assert (first.inserted, first.rejected.total()) == (7, 0)
+    assert (again.inserted, again.updated) == (0, 1)  # the running one has run on
+    assert (later.inserted, later.updated) == (0, 1)
+    assert by_store(store) == by_sacct(slurm)
+    assert sum(runs for _, runs in by_sacct(slurm).values()) == 7
+    store.close()
