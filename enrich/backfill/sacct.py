@@ -14,7 +14,7 @@ from enrich.backfill.known import sort_out, vanished
 from enrich.backfill.options import Options
 from enrich.backfill.sacct_documents import base, document_of, identity, seconds_of, slices_of
 from enrich.backfill.sacct_json import is_dump, jobs_of
-from enrich.backfill.sacct_rows import logical_lines, read_row
+from enrich.backfill.sacct_rows import logical_lines, read_row, separator
 from enrich.backfill.seen import Seen
 from enrich.backfill.sink import Sink
 from enrich.backfill.tally import Rejects, Tally
@@ -78,11 +78,12 @@ class SacctReader:
         self, source: Source, progress: Callable[[int], None]
     ) -> Iterator[tuple[int, bytes, Row]]:
         header: list[str] = []
+        cut = separator(source.head)
         for piece in source.slices(0, SLICE):
-            for number, raw in logical_lines(piece, len(header)):
+            for number, raw in logical_lines(piece, len(header), cut):
                 if not raw.strip() or raw.startswith(b"#"):
                     continue
-                fields = raw.decode("utf-8", "replace").split("|")
+                fields = raw.decode("utf-8", "replace").split(cut.decode())
                 if not header or fields == header:
                     header = [*fields]
                     self._check_header(source.name, header)
@@ -149,5 +150,5 @@ def build(sink: Sink, options: Options, rejects: Rejects, staging: Path) -> Sacc
 
 
 def recognise(head: bytes) -> bool:
-    fields = head.split(b"\n", 1)[0].split(b"|")
+    fields = head.split(b"\n", 1)[0].split(separator(head))
     return is_dump(head) or (bool({b"JobID", b"JobIDRaw"} & set(fields)) and b"State" in fields)

@@ -10,26 +10,34 @@ from itertools import combinations_with_replacement
 
 from enrich.backfill.files import Slice
 from leadline.errors import FormatError
-from leadline.formats.sacct import ABSENT
+from leadline.formats.sacct import ABSENT, CUT
 
 Cells = dict[str, str]
 FREE = ("JobName", "Comment", "AdminComment", "SystemComment", "SubmitLine", "WorkDir", "Reason")
 MOST_EXTRA = 4  # separators too many in a line that is still tried to be read
 
 
-def logical_lines(piece: Slice, width: int) -> Iterator[tuple[int, bytes]]:
+def separator(head: bytes) -> bytes:
+    """
+    What stands between the fields: |, or what was asked for as --delimiter.
+    """
+    first = head.lstrip(b"\n").split(b"\n", 1)[0]
+    return next((cut for cut in (CUT.encode(), b"\t", b";") if cut in first), b"|")
+
+
+def logical_lines(piece: Slice, width: int, cut: bytes) -> Iterator[tuple[int, bytes]]:
     """
     Lines; one that is too short is put together with the next: names may hold newlines.
     """
     held, first = b"", 0
     for number, raw in enumerate(piece.data.split(b"\n"), piece.line):
         if not width:
-            width = raw.count(b"|") + 1 if raw.strip() and not raw.startswith(b"#") else 0
+            width = raw.count(cut) + 1 if raw.strip() and not raw.startswith(b"#") else 0
         joined = held + b" " + raw if held else raw
-        if held and joined.count(b"|") >= width:
+        if held and joined.count(cut) >= width:
             yield first, held
             joined, held = raw, b""
-        if joined.count(b"|") + 1 < width and joined.strip() and not joined.startswith(b"#"):
+        if joined.count(cut) + 1 < width and joined.strip() and not joined.startswith(b"#"):
             held, first = joined, first if held else number
             continue
         yield (first if held else number), joined

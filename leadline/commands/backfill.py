@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("format_name", metavar="FORMAT")
-@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.argument("files", nargs=-1, metavar="[FILE...]")
 @click.option("--cluster", metavar="NAME", help="The cluster these records are of.")
 @click.option("--timezone", metavar="ZONE", help="Its time zone, as in Europe/Oslo.")
 @click.option("--since", metavar="TIME", help="Only runs that ended from then on: 2024-01-31.")
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 @click.option("--dry-run", is_flag=True, help="Count, and store nothing.")
 @click.option("--whole", is_flag=True, help="Read files from their start, known or not.")
 @click.option("--follow", is_flag=True, help="Go on reading what is added to FILE.")
+@click.option("--live", is_flag=True, help="sacct only: ask Slurm itself, window by window.")
 @click.option(
     "--rejects",
     type=click.Path(dir_okay=False, path_type=Path),
@@ -52,6 +53,7 @@ def backfill(
     dry_run: bool,
     whole: bool,
     follow: bool,
+    live: bool,
     rejects: Path | None,
 ) -> None:
     """
@@ -62,11 +64,15 @@ def backfill(
     read before costs only what was added to it, and reading one twice changes nothing; a tsv
     table is to be read whole, not once in parts and once whole.
 
+    With --live there is no FILE: the real sacct is asked, from where the last call ended or from
+    --since on, never for much at once; --follow asks again each minute.
+
     \b
     Examples:
         leadline backfill sge --cluster fox /var/lib/gridengine/default/common/accounting
         leadline backfill sge --cluster fox --follow '/opt/sge/default/common/accounting*'
         leadline backfill auto --cluster fox --since 2020-01-01 old/*.gz
+        leadline backfill sacct --cluster fox --live --follow
     """
     try:
         from enrich.backfill.files import find_files
@@ -75,6 +81,8 @@ def backfill(
         raise SettingsError(
             f"backfill needs {error.name}: pip install 'leadline[server]'"
         ) from None
+    if live == bool(files) or (live and format_name != "sacct"):
+        raise click.UsageError("give FILEs, or sacct and --live: Slurm itself is asked then")
     name = cluster or context.cluster
     if not name and format_name != "ndjson":  # our own documents say it themselves
         raise click.UsageError("--cluster NAME is needed: the records do not say whose they are")
@@ -89,11 +97,14 @@ def backfill(
     )
     run = Run(context, format_name, options, dry_run=dry_run, whole=whole, rejects=rejects)
     with run:
-        run.read(find_files(files))
+        look = run.ask if live else lambda: run.read(find_files(files))
+        look()
         while follow:
-            time.sleep(1)
+            if live:
+                run.complain()
             run.failed.clear()  # a file that is empty now may not stay so
-            run.read(find_files(files))
+            time.sleep(60 if live else 1)
+            look()
         run.report()
 
 
@@ -140,6 +151,7 @@ class Run:
         self.rejects = Rejects(rejects or default)
         self.readers: dict[str, Reader] = {}
         self.failed: list[str] = []
+        self._asked = False  # Slurm itself, once: from then on only what is new
         self._started = time.monotonic()
 
     def __enter__(self) -> Run:
@@ -169,16 +181,35 @@ class Run:
             except FormatError as error:
                 self.failed.append(f"{name}: {error}")
 
+    def ask(self) -> None:
+        """
+        The real sacct; when it does not answer now it may the next time.
+        """
+        from enrich.backfill.files import SourceError
+        from enrich.backfill.sacct_live import Live
+
+        path = self.memory / f"sacct-live-{self.options.cluster}.json" if self.memory else None
+        live = Live(self._reader("sacct"), path if self.known else None, self.staging)
+        until, progress = self.options.until, Progress("sacct", 0, "")
+        try:
+            live.read(0 if self._asked else self.options.since, until, progress.share)
+            self._asked = True
+        except SourceError as error:
+            self.failed.append(str(error))
+
     def report(self) -> None:
         seconds = time.monotonic() - self._started
         for kind, reader in self.readers.items():
             click.echo("\n".join([f"{kind}, {seconds:.1f} s:", *reader.tally.lines()]))
         if self.rejects.count and self.rejects.path:
             click.echo(f"refused lines are in {self.rejects.path}")
-        for line in self.failed:
-            click.echo(f"leadline: {line}", err=True)
+        self.complain()
         if self.failed:
             raise click.exceptions.Exit(1)
+
+    def complain(self) -> None:
+        for line in self.failed:
+            click.echo(f"leadline: {line}", err=True)
 
     def _kind(self, head: bytes) -> str:
         from enrich.backfill.readers import formats
@@ -225,6 +256,11 @@ class Progress:
             left = max(self.size - position, 0) / 1e6 / max(rate, 0.001)
             text = f"{text}, {position * 100 // self.size} %, {left:,.0f} s left"
         click.echo(f"\r{text}\x1b[K", err=True, nl=position >= self.size)
+
+    def share(self, done: int, all_of_it: int) -> None:
+        if sys.stderr.isatty():
+            text = f"{self.name}: {done * 100 // max(all_of_it, 1)} % of the time asked for"
+            click.echo(f"\r{text}\x1b[K", err=True, nl=done >= all_of_it)
 
 
 def _chain(context: Context, cluster: str | None) -> Chain:

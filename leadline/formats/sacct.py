@@ -20,6 +20,7 @@ from leadline.formats.validate import LONGEST
 
 Row = Mapping[str, str]
 
+CUT = "\x1f"  # a separator that no name holds
 COLUMNS = (
     "JobIDRaw", "JobID", "User", "UID", "Group", "Account", "Partition", "QOS", "State",
     "ExitCode", "Submit", "Eligible", "Start", "End", "ElapsedRaw", "Suspended", "TimelimitRaw",
@@ -169,8 +170,10 @@ def exit_of(row: Row) -> Document:
     code, _, signal = row.get("ExitCode", "").partition(":")
     if not code.isdecimal():
         return {}
-    killed = signal.isdecimal() and signal != "0"
-    return {"job.exit_code": int(code)} | ({"job.exit_signal": int(signal)} if killed else {})
+    found: Document = {"job.exit_code": int(code)}
+    if signal.isdecimal() and signal != "0":
+        found["job.exit_signal"] = int(signal)
+    return found
 
 
 def memory_peak(steps: Iterable[Row]) -> tuple[int | None, str | None]:
