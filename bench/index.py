@@ -1,10 +1,11 @@
 """
 Indexing against its limit, on a real OpenSearch node beside it: pre-encoded bodies posted raw, our
-sender, the whole way with enrichment, and the client library's own helpers.
+sender, the whole way with enrichment, and client libraries' own helpers.
 
 Cases take turns within each round, after a warm-up; medians are compared. The node runs with a
 gigabyte of heap on the same cores: documents/s judge both together, CPU seconds the client alone.
-Then the bytes on disk, merged, against the engine's default mapping.
+The way with enrichment starts like a worker that has been running for ten minutes. Then the bytes
+on disk, merged, against the engine's default mapping.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -30,12 +32,13 @@ if __name__ == "__main__":
 
 import orjson
 
-from bench.indexers import NODE_CASE, node_client
+from bench.indexers import ready
 from bench.report import Report, arguments
-from bench.samples import lines
+from bench.samples import HOSTS, PROCESSES, lines
 from enrich.chain import build_chain
 from enrich.deadletters import DeadLetters
 from enrich.delivery import Delivery
+from enrich.memory import calm_collector
 from enrich.rules import read_rules
 from enrich.settings import BackoffSettings
 from enrich.step import Context
@@ -63,16 +66,24 @@ class Load:
     The same samples in the three states that cases start from.
     """
 
+    before: list[bytes]  # what came in the ten minutes before
     lines: list[bytes]  # as shippers send them
     documents: list[Document]  # enriched
     bodies: list[bytes]  # encoded for the bulk API
 
+    def write(self, folder: Path) -> Path:
+        path = folder / "bodies.ndjson"
+        path.write_bytes(b"".join(self.bodies))
+        return path
+
 
 def make_load(count: int) -> Load:
-    raw = list(lines(count))
+    running = 10 * HOSTS * PROCESSES
+    every = list(lines(running + count))
+    raw = every[running:]
     working = delivery(None)
     documents = [working.chain.one(read_line(line)) for line in raw]
-    return Load(raw, documents, list(encoded(documents)))
+    return Load(every[:running], raw, documents, list(encoded(documents)))
 
 
 def encoded(documents: list[Document]) -> Iterator[bytes]:
@@ -105,8 +116,14 @@ class Cases:
         self.url = url
         self.load = load
         self.store = OpenSearchStore([url], prefix=PREFIX)
+        self.worker = delivery(self.store)
 
     def fresh(self) -> None:
+        """
+        An empty index, and a worker that has seen none of the load.
+        """
+        self.worker = delivery(self.store)
+        self.worker.enrich(self.load.before, "bench")
         self.store.client.request("DELETE", f"/{INDEX}")
         self.store.indices.forget(INDEX)
         assert self.store.indices.ensure(INDEX) is None
@@ -144,18 +161,12 @@ class Cases:
 
     def end_to_end(self) -> None:
         """
-        As the worker does: one batch is enriched while the one before is sent.
+        As a worker with two batches under way does it.
         """
-        working = delivery(self.store)
-        with ThreadPoolExecutor(1) as writer:
-            under_way = None
-            for start in range(0, len(self.load.lines), BATCH):
-                done = working.enrich(self.load.lines[start : start + BATCH], "bench")
-                if under_way is not None:
-                    under_way.result()
-                under_way = writer.submit(working.write, done, "bench")
-            assert under_way is not None
-            under_way.result()
+        load = self.load.lines
+        parts = [load[start : start + BATCH] for start in range(0, len(load), BATCH)]
+        with ThreadPoolExecutor(2) as pool:
+            list(pool.map(lambda part: self.worker.lines(part, "bench"), parts))
 
     def helpers_bulk(self) -> None:
         from opensearchpy import OpenSearch
@@ -252,9 +263,11 @@ def main() -> None:
     report = Report("index: documents into OpenSearch")
     count, rounds = (60_000, 1) if args.quick else (200_000, 3)
     load = make_load(count)
+    calm_collector()  # as the worker does
     gc.collect()
     gc.freeze()  # a worker does not hold the whole load in memory, nor look through it
     node = Node(scratch_folder(), heap="1g", light=False, tied=True)
+    folder = tempfile.TemporaryDirectory()
     try:
         cases = Cases(node.start(), load)
         set_up(cases.store.client, PREFIX, OpenSearchSettings(), RetentionSettings())
@@ -265,8 +278,10 @@ def main() -> None:
             "helpers_bulk": cases.helpers_bulk,
             "parallel_bulk": cases.parallel_bulk,
         }
-        if not args.quick and (client := node_client()):
-            named[NODE_CASE] = lambda: client.load(cases.url, load.bodies)
+        if not args.quick:
+            bodies = load.write(Path(folder.name))
+            for peer in ready():
+                named[peer.name.replace("-", "_")] = partial(peer.load, cases.url, bodies)
         for _ in range(1 if args.quick else 2):
             measure(cases, cases.limit)  # a cold engine is slow and tells nothing
         figures: dict[str, list[Figure]] = {name: [] for name in named}
@@ -280,6 +295,7 @@ def main() -> None:
             codecs(cases, report)
         cases.store.close()
     finally:
+        folder.cleanup()
         node.stop()
         shutil.rmtree(node.folder, ignore_errors=True)
     report.finish(args)

@@ -1,5 +1,6 @@
 """
-The other languages' own bulk clients, where they are there: opensearch-js's helpers.bulk.
+Other languages' own bulk clients as peers: opensearch-go's BulkIndexer and opensearch-js's
+helpers.bulk, made ready once in a cache folder by go and npm where those are there.
 """
 
 from __future__ import annotations
@@ -7,50 +8,58 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import tempfile
+import sys
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-NODE_CASE = "opensearch_js"
-
-SCRIPT = """
-const { Client } = require('@opensearch-project/opensearch');
-const fs = require('fs');
-const [url, file] = process.argv.slice(2);
-const client = new Client({ node: url });
-const lines = fs.readFileSync(file, 'utf8').split('\\n');
-async function* documents() {
-  for (let n = 0; n + 1 < lines.length; n += 2) yield [lines[n], lines[n + 1]];
-}
-client.helpers.bulk({
-  datasource: documents(),
-  onDocument: ([action, source]) => {
-    const { _index, _id } = JSON.parse(action).create;
-    return { create: { _index, _id } };
-  },
-}).then((done) => { if (done.failed) process.exit(1); });
-"""
+SOURCES = Path(__file__).parent / "peers"
+CACHE = Path(os.environ.get("XDG_CACHE_HOME", "~/.cache")).expanduser() / "leadline" / "bench"
+PATIENCE = 600
 
 
 @dataclass(frozen=True, slots=True)
-class NodeClient:
-    folder: Path  # holds node_modules
-
-    def load(self, url: str, bodies: list[bytes]) -> None:
-        with tempfile.NamedTemporaryFile(suffix=".ndjson") as file:
-            for body in bodies:
-                file.write(body)
-            file.flush()
-            script = self.folder / "load.js"
-            script.write_text(SCRIPT)
-            subprocess.run(["node", str(script), url, file.name], cwd=self.folder, check=True)
-
-
-def node_client() -> NodeClient | None:
+class Peer:
     """
-    The client if Node is there and LEADLINE_BENCH_NODE names a folder with it installed.
+    A program that stores a file of bulk lines at an address.
     """
-    folder = os.environ.get("LEADLINE_BENCH_NODE")
-    if not folder or not shutil.which("node"):
-        return None
-    return NodeClient(Path(folder))
+
+    name: str
+    tool: str  # without it there is no such peer
+    prepare: tuple[str, ...]
+    run: tuple[str, ...]
+
+    @property
+    def folder(self) -> Path:
+        return CACHE / self.name
+
+    def load(self, url: str, bodies: Path) -> None:
+        subprocess.run([*self.run, url, str(bodies)], cwd=self.folder, check=True, timeout=PATIENCE)
+
+
+PEERS = (
+    Peer("opensearch-go", "go", ("go", "build", "-o", "bulk", "."), ("./bulk",)),
+    Peer(
+        "opensearch-js",
+        "npm",
+        ("npm", "install", "--no-audit", "--no-fund", "--silent"),
+        ("node", "main.js"),
+    ),
+)
+
+
+def ready(peers: Sequence[Peer] = PEERS) -> Iterator[Peer]:
+    """
+    Those that can be had here; why the others cannot is said.
+    """
+    for peer in peers:
+        if shutil.which(peer.tool) is None:
+            print(f"  {peer.name} is left out: no {peer.tool}", file=sys.stderr)
+            continue
+        shutil.copytree(SOURCES / peer.name, peer.folder, dirs_exist_ok=True)
+        try:
+            subprocess.run(peer.prepare, cwd=peer.folder, check=True, timeout=PATIENCE)
+        except (OSError, subprocess.SubprocessError) as error:
+            print(f"  {peer.name} is left out: {error}", file=sys.stderr)
+        else:
+            yield peer

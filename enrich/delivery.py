@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import logging
 import random
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -36,7 +36,7 @@ class Sink(Protocol):
 
     def write(self, documents: Sequence[Document], mode: Mode) -> Outcome: ...
 
-    def write_ready(self, lines: Sequence[Ready]) -> Outcome: ...
+    def write_ready(self, lines: Iterable[Ready]) -> Outcome: ...
 
     def health(self) -> Health: ...
 
@@ -82,29 +82,66 @@ class Delivery:
     notice: Notice
     tries: int | None = None  # None: until the store takes them
 
-    def lines(self, lines: Iterable[bytes], source: str) -> Tally:
-        return self.write(self.enrich(lines, source), source)
+    def lines(self, lines: Sequence[bytes], source: str) -> Tally:
+        """
+        Enriched while the store takes them.
+        """
+
+        def attempt() -> tuple[Enriched, Outcome]:
+            done = Enriched()
+            return done, self.store.write_ready(self._sorted(lines, source, done))
+
+        return self._finish(*self._until_answered(attempt, len(lines)), source)
 
     def enrich(self, lines: Iterable[bytes], source: str) -> Enriched:
         done = Enriched()
-        take, take_ready = done.documents.append, done.ready.append
+        done.ready = list(self._sorted(lines, source, done))
+        return done
+
+    def write(self, done: Enriched, source: str) -> Tally:
+        def attempt() -> tuple[Enriched, Outcome]:
+            return done, self.store.write_ready(done.ready)
+
+        return self._finish(*self._until_answered(attempt, len(done.ready)), source)
+
+    def _sorted(self, lines: Iterable[bytes], source: str, done: Enriched) -> Iterator[Ready]:
+        """
+        Lines that went the short way; what became of the others is added to DONE.
+        """
         one, splice = self.chain.one, self.chain.splicer.batch()
         for line in lines:
             try:
-                if (ready := splice(line)) is not None:
-                    take_ready(ready)
-                else:
-                    take(one(read_line(line)))
+                if (ready := splice(line)) is None:
+                    done.documents.append(one(read_line(line)))
+                    continue
             except FormatError as error:
                 done.dead.append(dead_letter(line, str(error), source))
             except Exception as error:  # one document must never stop those behind it
                 log.exception("a document met a bug")
                 reason = f"a bug of leadline: {error!r}"[:500]
                 done.dead.append(dead_letter(line, reason, source))
-        return done
+            else:
+                yield ready
 
-    def write(self, done: Enriched, source: str) -> Tally:
-        outcome = self._ready_until_taken(done.ready)
+    def _until_answered(
+        self, attempt: Callable[[], tuple[Enriched, Outcome]], count: int
+    ) -> tuple[Enriched, Outcome]:
+        """
+        All anew where nobody knows how far the store came: ids make repeats harmless.
+        """
+        tried = 0
+        while True:
+            try:
+                return attempt()
+            except (StoreError, OSError) as error:
+                tried += 1
+                self._hold(tried, count, str(error))
+
+    def _finish(self, done: Enriched, outcome: Outcome, source: str) -> Tally:
+        kept, outcome.kept = outcome.kept, []
+        if kept:
+            self._hold(1, len(kept), outcome.reason)
+            outcome.add(self._until_taken(kept, "create"))
         for mode, part in by_mode(done.documents):
             outcome.add(self._until_taken(part, mode))
         refused = [
@@ -113,23 +150,6 @@ class Delivery:
         ]
         self._keep([*done.dead, *refused])
         return Tally(outcome.accepted, outcome.duplicate, len(done.dead) + len(refused))
-
-    def _ready_until_taken(self, lines: Sequence[Ready]) -> Outcome:
-        """
-        What is kept back goes on as documents: a store that waits has time to encode them anew.
-        """
-        if not lines:
-            return Outcome()
-        try:
-            outcome = self.store.write_ready(lines)
-        except (StoreError, OSError) as error:
-            documents = [line.document() for line in lines]
-            outcome = Outcome(kept=documents, reason=str(error), pause=True)
-        kept, outcome.kept = outcome.kept, []
-        if kept:
-            self._hold(1, len(kept), outcome.reason)
-            outcome.add(self._until_taken(kept, "create"))
-        return outcome
 
     def _until_taken(self, documents: Sequence[Document], mode: Mode) -> Outcome:
         """

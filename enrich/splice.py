@@ -25,7 +25,7 @@ import orjson
 from enrich import measures
 from enrich.step import Step, Whole
 from enrich.steps.ingested import Ingested
-from enrich.steps.job_context import FIELDS, JobContext
+from enrich.steps.job_context import FIELDS, JobContext, told_of
 from enrich.steps.redact import Redact
 from leadline.errors import FormatError
 from leadline.formats import DATASETS, Document
@@ -37,7 +37,7 @@ DATASET = "process"
 MOMENT_BEGINS = b',"@timestamp":"'
 MOMENT = frozenset(
     {"@timestamp", "host.name", "boot.id", "sample.uptime", "sample.time", "cluster"}
-    | {"agent.version", "schema.version", "interval.seconds"}
+    | {"agent.version", "schema.version", "interval.seconds", "clock.corrected.seconds"}
 )
 CONTEXT = frozenset({*FIELDS, "job.run"})  # what job_context says of a sample, anew each time
 LAST = DATASETS[DATASET].key[-1]  # the one part of the key that does not belong to the moment
@@ -103,26 +103,30 @@ class Splicer:
         if plan is None:
             return lambda line: None
         match, moments = measures.PATTERN.match, self._moments
-        told = self._jobs.told if self._jobs else lambda job, taken: b""
+        runs_of = (self._jobs or JobContext()).runs_of
         end_of_all = (self._ingested.stamp() if self._ingested else b"") + b"}"
         ready = partial(tuple.__new__, Ready)
+        last, moment = b"", None  # lines of one snapshot come together
 
         def splice(line: bytes) -> Ready | None:
+            nonlocal last, moment
             start = line.find(measures.BEGIN)
             found = match(line, start) if start > 0 else None
             if found is None:
                 return None
-            tail, head = line[found.end() :], line[:start]
-            moment = moments.get(tail) or self._find_moment(tail, plan)
+            if (tail := line[found.end() :]) != last:
+                last, moment = tail, moments.get(tail) or self._find_moment(tail, plan)
             if moment is None:
                 return None
+            head = line[:start]
             who = moment.known.get(head) or self._find_who(head, tail, moment, plan)
             if who is None:
                 return None
-            begin, last, job = who
-            told_of_job = told(job, moment.taken) if job is not None else b""
-            data = b"".join((begin, found[0], moment.data, told_of_job, end_of_all))
-            return ready((DATASET, moment.time, finish(moment.seconds, moment.begun, last), data))
+            begin, name, job = who
+            runs = runs_of(job)
+            told = b"" if runs is None else told_of(runs, moment.taken)
+            data = b"".join((begin, found[0], moment.data, told, end_of_all))
+            return ready((DATASET, moment.time, finish(moment.seconds, moment.begun, name), data))
 
         return splice
 

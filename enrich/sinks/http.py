@@ -11,7 +11,7 @@ import http.client
 import ssl
 import threading
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -39,11 +39,9 @@ class HttpSink:
     def write(self, documents: Sequence[Document], mode: Mode) -> Outcome:
         return self._send(b"\n".join(map(orjson.dumps, documents)), lambda: documents, mode)
 
-    def write_ready(self, lines: Sequence[Ready]) -> Outcome:
-        def documents() -> Sequence[Document]:
-            return [line.document() for line in lines]
-
-        return self._send(b"\n".join([line.data for line in lines]), documents, "create")
+    def write_ready(self, lines: Iterable[Ready]) -> Outcome:
+        data = b"\n".join([line.data for line in lines])
+        return self._send(data, lambda: list(map(orjson.loads, data.split(b"\n"))), "create")
 
     def _send(
         self, data: bytes, documents: Callable[[], Sequence[Document]], mode: Mode

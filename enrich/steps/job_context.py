@@ -8,7 +8,7 @@ as it is: what is absent is looked up again when the hour is closed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -43,12 +43,13 @@ class JobContext:
     def __init__(self, kept: int = JOBS_KEPT) -> None:
         self._kept = kept
         self._jobs: dict[str, tuple[Run, ...]] = {}  # the latest run of a job first
+        self.runs_of: Callable[[str | None], tuple[Run, ...] | None] = self._jobs.get  # type: ignore[assignment]
 
     def __call__(self, document: Document) -> None:
         dataset = document["dataset"]
         if dataset in SAMPLED:
             runs = self._jobs.get(document.get("job.id"))  # type: ignore[call-overload]
-            if runs is not None and (run := self._run(runs, _taken(document))):
+            if runs is not None and (run := run_at(runs, _taken(document))):
                 document.update(run.fields)
         elif dataset in TELLING:
             self.learn(document)
@@ -76,16 +77,17 @@ class JobContext:
         for document in documents:
             self.learn(document)
 
-    def told(self, job: str, taken: str) -> bytes:
-        """
-        What is known of a job's sample, as members of a JSON object.
-        """
-        runs = self._jobs.get(job)
-        run = runs and self._run(runs, taken)
-        return run.members if run else b""
 
-    def _run(self, runs: tuple[Run, ...], taken: str) -> Run | None:
-        return next((run for run in runs if run.submit <= taken), None)
+def run_at(runs: tuple[Run, ...], taken: str) -> Run | None:
+    return next((run for run in runs if run.submit <= taken), None)
+
+
+def told_of(runs: tuple[Run, ...], taken: str) -> bytes:
+    """
+    What is known of a sample of a job with RUNS, as members of a JSON object.
+    """
+    run = run_at(runs, taken)
+    return run.members if run else b""
 
 
 def _taken(document: Document) -> str:

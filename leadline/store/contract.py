@@ -120,9 +120,9 @@ class Store(Protocol):
         """
         ...
 
-    def write_ready(self, lines: Sequence[Ready]) -> Outcome:
+    def write_ready(self, lines: Iterable[Ready]) -> Outcome:
         """
-        Like `write` with create, but nothing needs to be encoded.
+        Like `write` with create, but nothing needs to be encoded: stored while they are made.
         """
         ...
 

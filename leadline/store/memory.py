@@ -7,7 +7,7 @@ It judges the others: whatever the lake and OpenSearch answer must be what this 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from itertools import product
 from typing import Any
@@ -65,8 +65,9 @@ class MemoryStore:
                 outcome.duplicate += 1
         return outcome
 
-    def write_ready(self, lines: Sequence[Ready]) -> Outcome:
-        return self.write([line.document() for line in lines], "create")
+    def write_ready(self, lines: Iterable[Ready]) -> Outcome:
+        documents = [line.document() for line in lines]
+        return self.write(documents, "create") if documents else Outcome()
 
     def scan(
         self,

@@ -5,7 +5,7 @@ The embedded store: Delta tables in one folder, read and written by any number o
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -79,10 +79,12 @@ class LakeStore:
             outcome.add(self._write(name, members, mode))
         return outcome
 
-    def write_ready(self, lines: Sequence[Ready]) -> Outcome:
+    def write_ready(self, lines: Iterable[Ready]) -> Outcome:
         outcome = Outcome()
-        for name in {line.dataset for line in lines}:
-            members = [line for line in lines if line.dataset == name]
+        by_dataset: dict[str, list[Ready]] = {}
+        for line in lines:
+            by_dataset.setdefault(line.dataset, []).append(line)
+        for name, members in by_dataset.items():
             try:
                 data = b"\n".join(line.data for line in members) + b"\n"
                 counts = self.write_lines(name, data, "create")

@@ -4,7 +4,7 @@ The store contract on OpenSearch (and Elasticsearch): each verb is short, its wo
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
@@ -16,7 +16,7 @@ from leadline.formats.templates import PREFIX
 from leadline.store.contract import Expired, Found, Health, Mode, Outcome, Ready
 from leadline.store.opensearch import lifecycle
 from leadline.store.opensearch.aggregations import answer, explain_failure
-from leadline.store.opensearch.bulk import Backoff, Sender
+from leadline.store.opensearch.bulk import SAMPLES, Backoff, Sender
 from leadline.store.opensearch.client import Client
 from leadline.store.opensearch.conditions import query
 from leadline.store.opensearch.forget import forget
@@ -74,8 +74,8 @@ class OpenSearchStore:
         self.unseen |= {name for d in documents if (name := d.get("dataset")) in DATASETS}
         return outcome
 
-    def write_ready(self, lines: Sequence[Ready]) -> Outcome:
-        self.unseen |= {line.dataset for line in lines}
+    def write_ready(self, lines: Iterable[Ready]) -> Outcome:
+        self.unseen.update(SAMPLES)
         return self.sender.write_ready(lines)
 
     def scan(
