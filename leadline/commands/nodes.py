@@ -15,6 +15,7 @@ from leadline.render import Table, render
 from leadline.render.table import FORMATS, Column
 from leadline.reports import unused
 from leadline.reports.cards import card_rows, failing_cards
+from leadline.reports.inventory import InventorySettings, read_inventory
 from leadline.reports.names import differences
 from leadline.reports.nodes import (
     Fleet,
@@ -120,7 +121,14 @@ def nodes(
         raise QuestionError("--period: name a beginning, like `last 30 days` or `this year`")
     end = min(now, span.end or now)
     if never_used:
-        rows = unused.never_used(context.store, EVERYTHING, span.start, end, tuple(where))
+        rows = unused.never_used(
+            context.store,
+            EVERYTHING,
+            span.start,
+            end,
+            tuple(where),
+            inventory=read_inventory(context.settings.get("inventory", InventorySettings)),
+        )
         _print("never used", rows, form)
         return
     if node is not None:

@@ -92,7 +92,7 @@ def read_inventory(settings: InventorySettings) -> Inventory:
             one.cores or None,
             one.memory or None,
             by_model(cards(one.gpus)),
-            one.partitions,
+            tuple(sorted(one.partitions)),
             one.type or None,
         )
         for one in settings.nodes

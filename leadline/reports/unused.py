@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 from leadline.formats.times import format_time
 from leadline.query.rollups import complete_until, pieces
+from leadline.reports.inventory import Inventory
 from leadline.reports.nodes import BEFORE
 from leadline.store.contract import Store
 from leadline.store.plan import Aggregate, Condition, Function, Group, Op, Plan, Row
@@ -32,14 +33,19 @@ def never_used(
     end: datetime,
     where: tuple[Condition, ...] = (),
     kinds: tuple[Kind, ...] = ("node", "partition"),
+    inventory: Inventory | None = None,
 ) -> list[dict[str, Any]]:
     """
     One row each, with the hours it was up (nodes) and when a job last ended there. WHERE names
-    clusters.
+    clusters; queues of the INVENTORY, where the settings have one, are there too.
     """
     rows = []
+    listed: dict[Name, dict[str, Any]] = {
+        (c, p): {} for (c, _), has in (inventory or {}).items() for p in has.partitions
+    }
     for kind in kinds:
         there = _there(store, scope, start, end, where, kind)
+        there = {**(listed if kind == "partition" else {}), **there}
         used = set(_used(store, scope, start, end, where, kind))
         unused = sorted(set(there) - used)
         last = _last_used(store, scope, start, unused, kind)

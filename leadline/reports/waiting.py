@@ -153,7 +153,7 @@ def waiting_series(
                 {
                     "time": from_epoch(begin),
                     by: name,
-                    "waiting": sum(runs.values()) / (until - begin),
+                    "waiting": round(sum(runs.values()) / (until - begin), 3),
                     "jobs": len(runs),
                     "mean_seconds": fmean(runs.values()),
                     "median_seconds": median(runs.values()),

@@ -8,6 +8,7 @@ import pytest
 
 from leadline.formats import Document
 from leadline.formats.times import format_time
+from leadline.reports.inventory import InventorySettings, NodesSettings, read_inventory
 from leadline.reports.unused import never_used
 from leadline.store.scope import EVERYTHING
 from tests.query.conftest import stored
@@ -138,3 +139,14 @@ def test_a_node_that_was_never_up_is_not_told() -> None:
     rows = never_used(stored([*FLEET, down, unknown, job(2, 3)]), EVERYTHING, START, END)
     times = {row["name"]: row["up_seconds"] for row in rows if row["kind"] == "node"}
     assert {"n2": 3600, "n4": None} == times
+
+
+def test_listed_queues_are_there() -> None:
+    """
+    Where no scheduler tells which queues there are, the settings do.
+    """
+    listed = NodesSettings(cluster="fox", hosts="n1", partitions=("rare", "batch"))
+    inventory = read_inventory(InventorySettings((listed,)))
+    store = stored([hour("n1"), job(2, 3)])
+    rows = never_used(store, EVERYTHING, START, END, inventory=inventory)
+    assert ["rare"] == [row["name"] for row in rows]
