@@ -15,7 +15,7 @@ from leadline.commands.usage import zone_of
 from leadline.query import Filter, parse_filters, parse_period, question
 from leadline.query.compile import conditions_of
 from leadline.query.dimensions import dimension
-from leadline.render import Column, Table, render
+from leadline.render import Column, Table, render, safe_text
 from leadline.render.table import FORMATS, Value
 from leadline.store.contract import Found, Hit
 from leadline.store.plan import Plan
@@ -86,7 +86,11 @@ def search(
 
 def written(found: Found, form: str) -> str:
     if form == "json":
-        hits = {"total": found.total, "hits": [asdict(hit) for hit in found.hits]}
+        hits = {
+            "total": found.total,
+            "hits": [asdict(hit) for hit in found.hits],
+            "facets": found.facets,
+        }
         return orjson.dumps(hits, option=orjson.OPT_INDENT_2).decode()
     text = render(
         Table(COLUMNS, tuple(_row(hit) for hit in found.hits)),
@@ -97,7 +101,11 @@ def written(found: Found, form: str) -> str:
         return text
     if not found.hits:
         return "No command line holds any of these words in the period."
-    return f"{text}\n\n{len(found.hits):,} of {found.total:,} distinct command lines."
+    lines = [text, "", f"{len(found.hits):,} of {found.total:,} distinct command lines."]
+    for name, counts in found.facets.items():
+        told = ", ".join(f"{safe_text(value)} {count:,}" for value, count in counts.items())
+        lines.append(f"Samples by {name}: {told or 'not known'}.")
+    return "\n".join(lines)
 
 
 def _row(hit: Hit) -> dict[str, Value]:

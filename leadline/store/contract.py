@@ -77,7 +77,23 @@ class Hit:
 class Found:
     hits: tuple[Hit, ...]
     total: int  # distinct command lines that match
-    facets: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    facets: Mapping[str, Mapping[str, int]] = field(default_factory=dict)  # samples: see counted
+
+
+FACETS = ("user", "program", "month")
+MOST_FACETS = 10
+
+
+def counted(samples: Mapping[str, Mapping[str, int]]) -> dict[str, dict[str, int]]:
+    """
+    Samples of all matching lines by FACETS: the most first, months in their order.
+    """
+    found = {}
+    for name in FACETS:
+        values = sorted(samples.get(name, {}).items(), key=lambda item: (-item[1], item[0]))
+        kept = values[:MOST_FACETS]
+        found[name] = dict(sorted(samples.get(name, {}).items()) if name == "month" else kept)
+    return found
 
 
 @dataclass(frozen=True, slots=True)

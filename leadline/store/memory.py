@@ -7,6 +7,7 @@ It judges the others: whatever the lake and OpenSearch answer must be what this 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from itertools import product
@@ -27,6 +28,7 @@ from leadline.store.contract import (
     Mode,
     Outcome,
     Ready,
+    counted,
     in_batches,
 )
 from leadline.store.people import People
@@ -132,7 +134,8 @@ class MemoryStore:
         ]
         hits.sort(key=lambda hit: hit.command_line)
         hits.sort(key=lambda hit: (hit.matched, hit.core_hours, hit.last_seen), reverse=True)
-        return Found(tuple(hits[:limit]), len(hits))
+        found = [document for hit in hits for document in lines[hit.command_line]]
+        return Found(tuple(hits[:limit]), len(hits), counted(_facets(found)))
 
     def expire(self, keep: Mapping[str, datetime], *, dry_run: bool) -> list[Expired]:
         gone: dict[tuple[str, str], list[Key]] = {}
@@ -349,6 +352,18 @@ def _hit(line: str, matched: int, members: list[Document]) -> Hit:
         users=tuple(sorted({str(d["user.name"]) for d in members if "user.name" in d})),
         programs=tuple(sorted({str(d["program.name"]) for d in members if "program.name" in d})),
     )
+
+
+def _facets(documents: list[Document]) -> dict[str, Counter[str]]:
+    fields = {"user": "user.name", "program": "program.name", "month": "local.day"}
+    return {
+        name: Counter(
+            str(document[field])[: 7 if name == "month" else None]
+            for document in documents
+            if field in document
+        )
+        for name, field in fields.items()
+    }
 
 
 def _version(document: Document) -> int:

@@ -111,3 +111,29 @@ def test_search_keeps_to_filters_scope_and_limit(store: Store) -> None:
     bob = Condition("user.name", Op.IN, ("bob",))
     assert store.search("std", EVERYTHING, where=(bob,)).hits[0].users == ("bob",)
     assert store.search("vasp", EVERYTHING, end=at(21, 4)).total == 0
+
+
+def test_facets_count_samples_of_every_matching_line(store: Store) -> None:
+    """
+    By user, program and month, of all that match and not only of the hits shown; what a sample
+    does not say is not counted.
+    """
+    people = [("alice", "VASP", "2026-10-31"), ("bob", "VASP", "2026-11-01"), ("bob", None, None)]
+    documents = []
+    for number, (user, program, day) in enumerate(people):
+        fields = {"user.name": user, "program.name": program, "local.day": day}
+        line = {"process.command_line": f"vasp_std run{number}"}
+        made = process(number, **{k: v for k, v in fields.items() if v}, **line)
+        documents.append({k: v for k, v in made.items() if day or k != "local.day"})
+    documents.append(process(9, **{"process.command_line": "other", "user.name": "eve"}))
+    store.write(documents, "create")
+
+    found = store.search("vasp", EVERYTHING, limit=1)
+
+    assert (1, 3) == (len(found.hits), found.total)
+    assert found.facets == {
+        "user": {"bob": 2, "alice": 1},
+        "program": {"VASP": 2},
+        "month": {"2026-10": 1, "2026-11": 1},
+    }
+    assert store.search("nobody", EVERYTHING).facets == {"user": {}, "program": {}, "month": {}}

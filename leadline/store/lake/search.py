@@ -19,7 +19,11 @@ JOINT = f"[^{_CLASS}\\p{{L}}\\p{{N}}]"  # stands between the parts of one word
 LEADING = f"[{re.escape(STRIPPED)}]*"
 ALNUM = re.compile(r"[^\W_]+")
 
-COLUMNS = '"process.command_line", "@timestamp", "core_seconds", "user.name", "program.name"'
+FACETS = {
+    "user": '"user.name"',
+    "program": '"program.name"',
+    "month": "strftime(month, '%Y-%m')",
+}
 
 
 def pattern(term: Term) -> str:
@@ -54,25 +58,55 @@ def _escape(text: str) -> str:
 
 def compile_search(query: Query, search: Search, source: str, where: str, limit: int) -> str:
     """
-    One SELECT: hits in order, the number of all of them in each row.
+    One SELECT: hits in order; in each row the number of all of them, and the samples of all
+    matching lines by what FACETS name. Samples are read once and folded before they are judged.
     """
-    line = 'lower("process.command_line")'
-    terms = [f"{_found(query, line, term)}::INTEGER" for term in search.terms]
-    excluded = [f"NOT {_found(query, line, term)}" for term in search.excluded]
-    matched = " + ".join(terms) or "0"
-    kept = " AND ".join([*excluded, *(["matched > 0"] if terms else [])]) or "true"
+    likely, matched, kept = _tests(query, search)
+    facets = ", ".join(
+        f"(SELECT map_from_entries(list((value, n))) FROM (SELECT {facet} AS value,"
+        f" sum(samples)::BIGINT AS n FROM found WHERE value IS NOT NULL GROUP BY ALL))"
+        for facet in FACETS.values()
+    )
     return (
-        f'WITH lines AS (SELECT "process.command_line",'
-        f" coalesce(sum(core_seconds), 0) / 3600 AS hours, count(*) AS samples,"
-        f' min("@timestamp") AS first, max("@timestamp") AS last,'
-        f" {_names('user.name')} AS users, {_names('program.name')} AS programs"
-        f" FROM (SELECT {COLUMNS} FROM {source}"
-        f' WHERE "process.command_line" IS NOT NULL AND {where}) GROUP BY ALL),'
-        f" found AS (SELECT *, {matched} AS matched FROM lines WHERE {kept})"
+        f'WITH folded AS (SELECT "process.command_line", "user.name", "program.name",'
+        f" date_trunc('month', \"local.day\") AS month, sum(core_seconds) AS seconds,"
+        f' count(*) AS samples, min("@timestamp") AS first, max("@timestamp") AS last'
+        f' FROM {source} WHERE "process.command_line" IS NOT NULL AND {likely} AND {where}'
+        f" GROUP BY ALL),"
+        f' judged AS (SELECT "process.command_line", {matched} AS matched'
+        f' FROM (SELECT DISTINCT "process.command_line" FROM folded) WHERE {kept}),'
+        f' found AS MATERIALIZED (SELECT * FROM folded JOIN judged USING ("process.command_line")),'
+        f' lines AS (SELECT "process.command_line", matched,'
+        f" coalesce(sum(seconds), 0) / 3600 AS hours, sum(samples)::BIGINT AS samples,"
+        f" min(first) AS first, max(last) AS last, {_names('user.name')} AS users,"
+        f" {_names('program.name')} AS programs FROM found GROUP BY ALL)"
         f' SELECT "process.command_line", matched, hours, samples,'
         f" strftime(first, '{ISO}'), strftime(last, '{ISO}'),"
-        f" list_sort(users), list_sort(programs), count(*) OVER () FROM found"
+        f" list_sort(users), list_sort(programs), count(*) OVER (), {facets} FROM lines"
         f' ORDER BY matched DESC, hours DESC, last DESC, "process.command_line" LIMIT {limit:d}'
+    )
+
+
+def _tests(query: Query, search: Search) -> tuple[str, str, str]:
+    """
+    Which samples are worth reading, how many terms a line holds, which lines match.
+    """
+    line = 'lower("process.command_line")'
+    likely = _likely(query, search, line)
+    terms = [f"{_found(query, line, term)}::INTEGER" for term in search.terms]
+    excluded = [f"NOT {_found(query, line, term)}" for term in search.excluded]
+    kept = " AND ".join([*excluded, *(["matched > 0"] if terms else [])]) or "true"
+    return likely, " + ".join(terms) or "0", kept
+
+
+def _likely(query: Query, search: Search, line: str) -> str:
+    """
+    Lines that cannot match are left out as they are read, once for each entry of a file's
+    dictionary and not for each sample.
+    """
+    words = {max(term.words, key=len) for term in search.terms}
+    return (
+        f"({' OR '.join(f'contains({line}, {query.value(w)})' for w in sorted(words)) or 'true'})"
     )
 
 

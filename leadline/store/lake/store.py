@@ -18,14 +18,24 @@ from leadline.errors import FormatError, StoreError
 from leadline.formats import DATASETS, Document
 from leadline.formats.times import format_time
 from leadline.formats.validate import check
-from leadline.store.contract import DatasetHealth, Expired, Found, Health, Hit, Mode, Outcome, Ready
+from leadline.store.contract import (
+    DatasetHealth,
+    Expired,
+    Found,
+    Health,
+    Hit,
+    Mode,
+    Outcome,
+    Ready,
+    counted,
+)
 from leadline.store.lake.bulk import Rows, write_bulk
 from leadline.store.lake.folder import file_system, open_folder
 from leadline.store.lake.forget import forget
 from leadline.store.lake.log import from_log, in_log
 from leadline.store.lake.rows import as_document, flat_places, shown
 from leadline.store.lake.schema import empty_rows, fields_of, quote
-from leadline.store.lake.search import compile_search
+from leadline.store.lake.search import FACETS, compile_search
 from leadline.store.lake.sql import Query, compile_plan
 from leadline.store.lake.table import File, Table
 from leadline.store.lake.upkeep import merge_all, merge_small, months_before, vacuum
@@ -185,8 +195,11 @@ class LakeStore:
         rows = self._all(
             "process", lambda s: statement.replace("{source}", s), query.values, start, end
         )
+        if not rows:
+            return Found((), 0, counted({}))
         hits = tuple(_hit(row) for row in rows[:limit])
-        return Found(hits, rows[0][8] if rows else 0)
+        samples = {name: rows[0][9 + place] or {} for place, name in enumerate(FACETS)}
+        return Found(hits, rows[0][8], counted(samples))
 
     def expire(self, keep: Mapping[str, datetime], *, dry_run: bool) -> list[Expired]:
         gone = []
@@ -354,7 +367,7 @@ def _order(order: Sequence[str], known: Mapping[str, object]) -> Iterator[str]:
 
 
 def _hit(row: tuple[Any, ...]) -> Hit:
-    line, matched, hours, samples, first, last, users, programs, _ = row
+    line, matched, hours, samples, first, last, users, programs, *_ = row
     return Hit(
         line, matched, hours, samples, first, last, tuple(users or ()), tuple(programs or ())
     )

@@ -5,11 +5,12 @@ decides and ranks, so that hits are the same on every store.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
-from leadline.store.contract import Found, Hit
+from leadline.store.contract import Found, Hit, counted
 from leadline.store.opensearch.aggregations import Search, instant
 from leadline.store.opensearch.conditions import Query, any_of, query
 from leadline.store.plan import Condition
@@ -20,6 +21,8 @@ from leadline.store.words import Term, parse
 COMMAND = "process.command_line"
 WORDS = f"{COMMAND}.text"
 PAGE = 5_000
+CHUNK = 10_000  # lines named in one question; the engine takes 65,536
+MOST_NAMES = 10_000
 GAP = "-"  # a word the analyzer drops, but whose place it keeps
 
 
@@ -57,7 +60,9 @@ def find(
         hit(line, -minus_matched, -minus_seconds / 3600, described[line])
         for minus_matched, minus_seconds, _, line in best
     )
-    return Found(hits, len(ranked))
+    return Found(
+        hits, len(ranked), counted(facets([line for *_, line in ranked], matching, search))
+    )
 
 
 def candidates(wanted: Wanted) -> Query:
@@ -116,6 +121,30 @@ def describe(best: list[str], matching: Query, search: Search) -> dict[str, Any]
     by_line = {"terms": {"field": COMMAND, "size": len(best)}, "aggs": aggregations}
     found = search({"size": 0, "query": only, "aggs": {"lines": by_line}})
     return {bucket["key"]: bucket for bucket in found["aggregations"]["lines"]["buckets"]}
+
+
+def facets(found: list[str], matching: Query, search: Search) -> dict[str, Counter[str]]:
+    """
+    Samples of all lines found, by user, program and month.
+    """
+    months = {"field": "local.day", "calendar_interval": "1M", "format": "yyyy-MM"}
+    aggregations = {
+        "user": {"terms": {"field": "user.name", "size": MOST_NAMES}},
+        "program": {"terms": {"field": "program.name", "size": MOST_NAMES}},
+        "month": {"date_histogram": {**months, "min_doc_count": 1}},
+    }
+    counts: dict[str, Counter[str]] = {name: Counter() for name in aggregations}
+    for place in range(0, len(found), CHUNK):
+        of_these = {"terms": {COMMAND: found[place : place + CHUNK]}}
+        body = {
+            "size": 0,
+            "query": {"bool": {"filter": [matching, of_these]}},
+            "aggs": aggregations,
+        }
+        for name, told in search(body)["aggregations"].items():
+            for bucket in told["buckets"]:
+                counts[name][bucket.get("key_as_string", bucket["key"])] += bucket["doc_count"]
+    return counts
 
 
 def hit(line: str, matched: int, core_hours: float, bucket: Any) -> Hit:
