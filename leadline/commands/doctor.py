@@ -15,6 +15,7 @@ from pathlib import Path
 import click
 
 from leadline.commands.context import Context, with_context
+from leadline.errors import LeadlineError
 from leadline.settings.load import places
 from leadline.settings.zones import local_zone
 
@@ -158,6 +159,32 @@ def check_collectors(context: Context) -> Iterator[Finding]:
         yield Finding("missing", f"collector {name}", reason)
 
 
+def check_shipper(context: Context) -> Iterator[Finding]:
+    """
+    Where this node's samples would go, whether it has what that takes, and what it may not read.
+    """
+    from shipper.senders import build_sink
+    from shipper.senders.http import read_token
+    from shipper.senders.settings import ShipSettings
+    from shipper.status import read_status
+    from shipper.system import System
+
+    ship = context.settings.get("ship", ShipSettings)
+    try:
+        sink = build_sink(ship, System().host_name())
+        token = "with a token" if ship.sink == "http" and read_token(ship) else "without a token"
+    except LeadlineError as error:
+        yield Finding("wrong", "shipper", str(error))
+    else:
+        sink.close()
+        ran = read_status(context.paths.state / "shipper")
+        last = f"last look {ran['time']}" if ran else "has not run here"
+        yield Finding("ok", "shipper", f"sends to {sink.target} {token}; {last}")
+    if System().read("/proc/1/stat") and System().read("/proc/1/io") is None:
+        why = "of other users' processes no I/O is seen; the unit in docs/ship.md keeps the right"
+        yield Finding("missing", "CAP_SYS_PTRACE", why)
+
+
 def check_slurm(context: Context) -> Iterator[Finding]:
     """
     How Slurm is asked from here, where it is, and why not by pyslurm: one look as a shipper takes.
@@ -188,6 +215,7 @@ CHECKS: tuple[Callable[[Context], Iterator[Finding]], ...] = (
     check_store,
     check_optional,
     check_collectors,
+    check_shipper,
     check_slurm,
 )
 

@@ -7,6 +7,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from leadline.commands.context import Context, secret, with_context
 from leadline.errors import LeadlineError
 from leadline.formats.times import parse_time
 from leadline.render.table import Column, Table, render
+from shipper.senders.clocks import NOTABLE
 from shipper.senders.settings import ShipSettings
 from shipper.status import read_status
 
@@ -44,7 +46,7 @@ def status(context: Context, worker: str | None, token_file: Path | None, form: 
     How the daemons are: the worker, every shipper, the store, this machine's own shipper.
 
     Ends with 1 when something is wrong: a worker that does not answer, documents dropped by a
-    bound, a store at fault.
+    bound, a store at fault, a shipper here that makes no looks or cannot send.
 
     \b
     Examples:
@@ -66,12 +68,22 @@ def status(context: Context, worker: str | None, token_file: Path | None, form: 
 
 def find_token(context: Context, ship: ShipSettings, named: Path | None) -> str:
     """
-    The token named, else the shipper's, else the one `leadline up` made for this machine.
+    The token named, else the shipper's, else the one `leadline up` made for this machine, else one
+    of a cluster: any of them may ask.
     """
     own = context.paths.state / "local.token"
     if named or ship.token_file:
         return secret(named or ship.token_file or own)
-    return ship.token or (secret(own) if own.exists() else "")
+    if ship.token or own.exists():
+        return ship.token or secret(own)
+    clusters = context.clusters
+    chosen = [clusters[context.cluster]] if context.cluster in clusters else clusters.values()
+    for cluster in chosen:
+        if cluster.token:
+            return cluster.token
+        if cluster.token_file:  # a token a line, perhaps with the host it is for
+            return secret(cluster.token_file).split()[0]
+    return ""
 
 
 def ask(address: str, token: str) -> dict[str, Any]:
@@ -95,9 +107,10 @@ def ask(address: str, token: str) -> dict[str, Any]:
 
 
 def trouble(told: dict[str, Any]) -> list[str]:
-    worker, shipper = told["worker"], told["shipper"] or {}
+    worker = told["worker"]
+    own = [f"shipper of this machine: {text}" for text in shipper_trouble(told["shipper"])]
     if "error" in worker:
-        return [f"worker {told['address']} {worker['error']}"]
+        return [f"worker {told['address']} {worker['error']}", *own]
     problems = (
         [f"delivery: {worker['delivery']['problem']}"] if worker["delivery"]["problem"] else []
     )
@@ -108,9 +121,27 @@ def trouble(told: dict[str, Any]) -> list[str]:
             problems.append(
                 f"{host['host']}: {host['dropped_by_bound']} documents dropped by bound"
             )
-    if shipper.get("problem"):
-        problems.append(f"shipper of this machine: {shipper['problem']}")
-    return problems
+    return problems + own
+
+
+def shipper_trouble(shipper: dict[str, Any] | None) -> list[str]:
+    """
+    What is wrong with the shipper whose status lies here.
+    """
+    if shipper is None:
+        return []
+    found = [str(shipper["problem"])] if shipper.get("problem") else []
+    silent = time.time() - parse_time(shipper["time"]).timestamp()
+    if silent > 3 * max(shipper["interval"], 60):
+        found.append(f"no look since {shipper['time']}; is `leadline ship` running?")
+    sink = shipper["sink"]
+    if sink["state"] in ("waiting", "paused"):
+        found.append(f"{sink['state']} since {sink['since']}: {sink['reason']}")
+    ahead = shipper.get("clock_ahead") or 0.0
+    if abs(ahead) > NOTABLE:
+        word = "ahead of" if ahead > 0 else "behind"
+        found.append(f"the clock is {abs(ahead):.0f} s {word} the worker's; set it")
+    return found
 
 
 def show(told: dict[str, Any], problems: list[str]) -> None:
@@ -126,13 +157,24 @@ def show(told: dict[str, Any], problems: list[str]) -> None:
         held = sum(one["documents"] for one in store.get("datasets", {}).values())
         click.echo(f"store    {store.get('store', '?')}, {held:,} documents")
     if told["shipper"]:
-        totals = told["shipper"]["totals"]
-        waiting = told["shipper"]["waiting"]["pending"]
-        click.echo(f"shipper  this machine: {totals['sent']:,} sent, {waiting:,} waiting")
+        click.echo("shipper  this machine: " + "\n         ".join(shipper_lines(told["shipper"])))
     if worker.get("hosts"):
         click.echo("\n" + render(hosts_table(worker["hosts"], time.time()), "table"))
     for problem in problems:
         click.echo(f"\nproblem: {problem}", err=True)
+
+
+def shipper_lines(shipper: dict[str, Any]) -> Iterator[str]:
+    """
+    The counters, which always add up, and what it is doing.
+    """
+    counted = [f"{name.replace('_', ' ')} {n:,}" for name, n in shipper["totals"].items()]
+    waiting, sink = shipper["waiting"], shipper["sink"]
+    yield ", ".join([*counted, f"pending {waiting['pending']:,}"])
+    yield (
+        f"{sink['state']} to {sink['target']}, lag {waiting['lag_seconds']:.0f} s, last look"
+        f" {shipper['time']} took {shipper['tick_seconds']:.2f} s"
+    )
 
 
 def hosts_table(hosts: list[dict[str, Any]], now: float) -> Table:

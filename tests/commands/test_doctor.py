@@ -43,3 +43,15 @@ def test_folder_that_cannot_be_written_is_wrong(tmp_path: Path) -> None:
     code, output = doctor(tmp_path, "--set", f"paths.data={tmp_path}/data/x")
     assert 1 == code
     assert "wrong    data folder" in output
+
+
+def test_the_shippers_way_is_checked(tmp_path: Path) -> None:
+    """
+    Where samples go and whether a token is there; a token file that is not there is wrong.
+    """
+    code, output = doctor(tmp_path, "--set", "ship.endpoints=http://worker:8460")
+    assert 0 == code, output
+    assert "sends to http://worker:8460 without a token; has not run here" in output
+    code, output = doctor(tmp_path, "--set", f"ship.token_file={tmp_path}/none")
+    assert 1 == code
+    assert f"token file {tmp_path}/none: No such file" in output

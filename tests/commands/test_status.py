@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -12,6 +13,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from leadline.commands import cli
+from shipper.senders.sender import State
+from shipper.status import Status, Totals, Waiting, write_status
 
 WELL = {
     "version": "0.1.0",
@@ -50,7 +53,7 @@ class Handler(BaseHTTPRequestHandler):
 @pytest.fixture
 def worker() -> Iterator[Worker]:
     server = Worker(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever)
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,))
     thread.start()
     yield server
     server.shutdown()
@@ -108,3 +111,67 @@ def test_nobody_there_says_how_to_start_it(tmp_path: Path, worker: Worker) -> No
     done = CliRunner().invoke(cli, common)
     assert 1 == done.exit_code
     assert "`leadline up`" in done.output
+
+
+def ran(folder: Path, **more: object) -> None:
+    """
+    The status a shipper has left.
+    """
+    values: dict[str, object] = {
+        "time": time.time(), "started": 1e9, "pid": 1, "host": "n1", "interval": 60.0,
+        "totals": Totals(read=1234, sent=1200, dropped_by_rule=3),
+        "waiting": Waiting(34, 999, 2.0), "reported": Totals(), "confessed": Totals(),
+        "sink": State("idle", target="http://w:8460"),
+    }  # fmt: skip
+    state = folder / "state" / "shipper"
+    state.mkdir(parents=True)
+    write_status(state, Status(**{**values, **more}))  # type: ignore[arg-type]
+
+
+def test_the_shippers_counters_are_shown(tmp_path: Path, worker: Worker) -> None:
+    """
+    What was read, sent, refused, dropped and waits, by name, and how late it is.
+    """
+    ran(tmp_path)
+    done = status(tmp_path, worker)
+    assert 0 == done.exit_code, done.output
+    assert (
+        "read 1,234, sent 1,200, refused 0, dropped by rule 3, dropped by bound 0, not accepted 0,"
+        " pending 34"
+    ) in done.output
+    assert "idle to http://w:8460, lag 2 s" in done.output
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ({"time": 1e9}, "no look since 2001-09-09"),
+        ({"sink": State("paused", "401 Unauthorized", 1e9)}, "paused since 2001-09-09"),
+        ({"clock_ahead": 7200.0}, "the clock is 7200 s ahead of the worker's"),
+        ({"clock_ahead": -90.0}, "the clock is 90 s behind the worker's"),
+        ({"problem": "disk full"}, "disk full"),
+    ],
+)
+def test_a_shipper_in_trouble_ends_with_1(
+    tmp_path: Path, worker: Worker, more: dict[str, object], words: str
+) -> None:
+    """
+    No looks, nothing taken, a wrong clock: one line each, whatever the worker says.
+    """
+    ran(tmp_path, **more)
+    done = status(tmp_path, worker)
+    assert 1 == done.exit_code
+    assert f"shipper of this machine: {words}" in done.output
+
+
+@pytest.mark.parametrize("setting", ["token=t0ken", "token_file={folder}/tokens"])
+def test_a_clusters_token_is_found(tmp_path: Path, worker: Worker, setting: str) -> None:
+    """
+    Where only the clusters have tokens, as on a worker's machine, one of them asks.
+    """
+    (tmp_path / "tokens").write_text("t0ken c1-7\nanother\n")
+    values = [f"paths.data={tmp_path}", f"clusters.fox.{setting.format(folder=tmp_path)}"]
+    options = [word for value in values for word in ("--set", value)]
+    address = f"http://127.0.0.1:{worker.server_address[1]}"
+    done = CliRunner().invoke(cli, [*options, "status", "--worker", address])
+    assert 0 == done.exit_code, done.output
