@@ -90,13 +90,19 @@ class Desk:
             ("ask", str(question), now, seen),
             lambda: ask(
                 question,
-                self.open(),
+                self.kept_marks(),
                 seen,
                 now,
                 zone=self.site.zone,
                 named=self.site.periods,
             ),
         )
+
+    def kept_marks(self) -> Store:
+        """
+        The store, asked once for what every question of a page wants to know of nodes and marks.
+        """
+        return cast(Store, Marks(self))
 
     def _remembered(self, question: Question) -> timedelta:
         """
@@ -194,6 +200,24 @@ class Desk:
                     gone, _ = self._kept.popitem(last=False)
                     self._asked.pop(gone, None)
             return found
+
+
+class Marks:
+    """
+    Heartbeats, drops and the marks of roll-ups: of one span they are the same for every question.
+    """
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+        self._store = desk.open()
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._store, name)
+
+    def ask(self, plan: Plan, seen: Scope) -> list[Row]:
+        if seen.everything and plan.dataset in ("node", "event"):
+            return self._desk.once(("mark", plan), lambda: self._store.ask(plan, seen))
+        return self._store.ask(plan, seen)
 
 
 def _asked_of(key: Hashable) -> bool:

@@ -42,7 +42,8 @@ class Server(BaseApplication):  # type: ignore[misc]
 
 def warm(app: Flask) -> None:
     """
-    Start the chart engine, open the store and draw the first page, before anybody waits for them.
+    Start the chart engine, compile the templates, open the store and draw the first page, before
+    anybody waits for them.
 
     A store that is away for the moment is told on the pages; it is no reason not to serve them.
     """
@@ -51,6 +52,8 @@ def warm(app: Flask) -> None:
     from leadline.web.pages import overview
 
     warm_up()
+    for name in app.jinja_env.list_templates(["html"]):
+        app.jinja_env.get_template(name)
     desk_of(app).open()
     with app.test_request_context("/"), suppress(LeadlineError):
         overview.show()
