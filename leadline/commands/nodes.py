@@ -13,6 +13,7 @@ from leadline.errors import QuestionError
 from leadline.query import Filter, parse_period, question
 from leadline.render import Table, render
 from leadline.render.table import FORMATS, Column
+from leadline.reports import reservations as reserved
 from leadline.reports import unused
 from leadline.reports.cards import card_rows, failing_cards
 from leadline.reports.inventory import InventorySettings, read_inventory
@@ -69,6 +70,7 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
         Column("cores", "Cores", ""),
         Column("last_used", "Last job ended"),
     ),
+    "reservations": reserved.COLUMNS,
     "timeline": (
         Column("start", "From"),
         Column("seconds", "For", "seconds"),
@@ -88,6 +90,7 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
 @click.option("--by", type=click.Choice(["cluster", "partition"]), help="Availability of these.")
 @click.option("--gpus", is_flag=True, help="Cards by model: total, allocated, idle, unusable.")
 @click.option("--never-used", is_flag=True, help="Nodes and queues that no job used.")
+@click.option("--reservations", is_flag=True, help="Reservations: when, where, for whom.")
 @click.option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True)
 @with_context
 def nodes(
@@ -97,6 +100,7 @@ def nodes(
     by: str | None,
     gpus: bool,
     never_used: bool,
+    reservations: bool,
     form: str,
 ) -> None:
     """
@@ -130,6 +134,10 @@ def nodes(
             inventory=read_inventory(context.settings.get("inventory", InventorySettings)),
         )
         _print("never used", rows, form)
+        return
+    if reservations:
+        rows = reserved.reservations(context.store, EVERYTHING, span.start, end, tuple(where))
+        _print("reservations", rows, form)
         return
     if node is not None:
         where.append(Condition("host.name", Op.IN, (node.partition(".")[0].lower(),)))
