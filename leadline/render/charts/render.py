@@ -49,6 +49,9 @@ CONFIG: dict[str, object] = {
     "title": {"color": INK, "fontSize": 12, "anchor": "start"},
 }
 
+# Groups that call themselves a symbol and have no name: nothing a reader could be told.
+UNNAMED = re.compile(r'(<g class="[^"]*") role="graphics-\w+" aria-roledescription="[^"]*"(?=>)')
+
 # The renderer is one V8 isolate: two threads in it at once only wait for each other.
 _RENDERER = Lock()
 
@@ -105,6 +108,7 @@ def _inline(svg: str, title: str, values: str) -> str:
     body = body.replace(f'stroke="{GRID}"', 'stroke="currentColor" stroke-opacity="0.15"')
     body = re.sub(rf'<rect [^>]*fill="{PAPER}"[^>]*/>', "", body, count=1)
     body = body.replace(' font-family="sans-serif"', "")
+    body = UNNAMED.sub(r"\1", body)
     view = size[0] if size else ""
     quoted = escape(values, quote=False).replace("'", "&#39;")  # JSON is full of the other quotes
     data = f" data-series='{quoted}'" if values else ""
