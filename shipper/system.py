@@ -20,6 +20,7 @@ from pathlib import Path
 READ_AT_ONCE = 65536
 FIRST_READ = 4096
 SPARE_DESCRIPTORS = 256
+HELD_DESCRIPTORS = 16384  # at most: each is a page of kernel memory, that counts as ours
 STAT_BYTES = 479  # with its header an object of 512 bytes, which Python takes from its own pool
 
 
@@ -150,13 +151,14 @@ class System:
         import resource
 
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-        wanted = hard if hard != resource.RLIM_INFINITY else 65536
+        most = HELD_DESCRIPTORS + SPARE_DESCRIPTORS
+        wanted = most if hard == resource.RLIM_INFINITY else min(most, hard)
         try:
-            resource.setrlimit(resource.RLIMIT_NOFILE, (min(wanted, 65536), hard))
+            resource.setrlimit(resource.RLIMIT_NOFILE, (max(wanted, soft), hard))
             soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
         except (OSError, ValueError):
             pass
-        self._descriptor_limit = max(1, soft - SPARE_DESCRIPTORS)
+        self._descriptor_limit = max(1, min(soft - SPARE_DESCRIPTORS, HELD_DESCRIPTORS))
         return self._descriptor_limit
 
     # Who and where
