@@ -20,10 +20,12 @@ from leadline.web.settings import WebSettings
 from leadline.web.site import Site
 from leadline.web.speaking import add_languages, links
 
-# No script, nothing from elsewhere: what a command line holds can never run.
+# Our own files and nothing else: what a command line holds can never run.
 POLICY = "; ".join(
     (
         "default-src 'none'",
+        "script-src 'self'",
+        "connect-src 'self'",
         "style-src 'self'",
         "img-src 'self' data:",
         "form-action 'self'",
@@ -135,10 +137,10 @@ def bad_question(error: QuestionError) -> Response:
 
 
 def out_of_order(error: LeadlineError) -> Response:
-    if isinstance(error, StoreError):
-        return failed(
     if isinstance(error, NotAllowedError):
         return failed(403, _("That is not shown to everybody"), said(str(error)))
+    if isinstance(error, StoreError):
+        return failed(
             503, _("The store does not answer"), str(error), _("`leadline status` says more.")
         )
     return failed(500, _("That did not work"), said(str(error)))

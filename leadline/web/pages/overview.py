@@ -43,6 +43,7 @@ class Section:
     aside: str
     facts: Sequence[Fact] = ()
     chart: str = ""
+    ask: str = ""  # where a span of the chart is asked for
     tables: Sequence[Table] = ()
     empty: Sequence[str] = ()
 
@@ -65,9 +66,9 @@ def show() -> str:
         return render_template("overview.html", page=page, refresh=10)
     now = desk().now
     behind = ago(newest, now)
-    quiet = now - newest > QUIET
     if desk().scope.least:
         return for_all(behind)
+    quiet = now - newest > QUIET
     facts = [] if quiet else _now()
     month = _month()
     sections = [
@@ -99,7 +100,6 @@ def show() -> str:
     return render_template("overview.html", page=page, refresh=60)
 
 
-def _length(span: timedelta) -> str:
 def for_all(behind: str) -> str:
     """
     What everybody may see: the last whole month.
@@ -123,6 +123,7 @@ def for_all(behind: str) -> str:
     return render_template("overview.html", page=page)
 
 
+def _length(span: timedelta) -> str:
     hours = int(span / HOUR)
     if hours < 72:
         words = _("No samples for the last {count} hours: the newest came {{ago}}.")
@@ -218,5 +219,6 @@ def _month() -> Section:
         chart=draw_svg(drawn, _("Core hours used by program over the last 30 days"))
         if drawn
         else "",
+        ask=address(asked),
         tables=_tables("last 30 days", 8),
     )
