@@ -8,13 +8,11 @@ from pathlib import Path
 
 import click
 
-from leadline.commands.address import web_secret
-from leadline.commands.context import Context, secret, with_context
+from leadline.commands.context import Context, with_context
+from leadline.commands.remote import pages_api
 from leadline.errors import LeadlineError
-from leadline.top.client import Api
 from leadline.top.look import look
 from leadline.top.settings import ClientSettings
-from leadline.web.settings import WebSettings
 
 
 @click.command()
@@ -49,26 +47,3 @@ def top(context: Context, pages: str | None, token_file: Path | None, every: flo
     )
     screen.run()
     sys.exit(screen.return_code or 0)
-
-
-def pages_api(context: Context, pages: str | None, token_file: Path | None) -> Api:
-    """
-    The pages named, else those of the settings, else this machine's own.
-    """
-    client = context.settings.get("client", ClientSettings)
-    web = context.settings.get("web", WebSettings)
-    address = pages or client.pages or f"http://{_reached(web.listen)}{web.prefix}"
-    own = web_secret(context.paths)  # of `leadline up`, where that is what is asked
-    named = token_file or client.token_file or web.token_file
-    if named is None and not (pages or client.pages) and own.exists():
-        named = own
-    return Api(address, secret(named) if named else "")
-
-
-def _reached(listen: str) -> str:
-    """
-    An address to go to, of one to listen on: nobody can go to 0.0.0.0.
-    """
-    host, _, port = listen.rpartition(":")
-    host = {"0.0.0.0": "127.0.0.1", "[::]": "[::1]", "": "127.0.0.1"}.get(host, host)  # noqa: S104 - not bound here
-    return f"{host}:{port}"

@@ -12,9 +12,13 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from leadline.alerts.ledger import Ledger
 from leadline.commands import cli
+from leadline.formats.times import from_epoch
+from leadline.store.lake import LakeStore
 from shipper.senders.sender import State
 from shipper.status import Status, Totals, Waiting, write_status
+from tests.reports.test_condition import alert
 
 WELL = {
     "version": "0.1.0",
@@ -61,11 +65,18 @@ def worker() -> Iterator[Worker]:
     server.server_close()
 
 
-def status(tmp_path: Path, server: Worker, *options: str, token: str = "t0ken") -> Result:
+def status(
+    tmp_path: Path,
+    server: Worker,
+    *options: str,
+    token: str = "t0ken",
+    settings: tuple[str, ...] = ("web.listen=127.0.0.1:9",),
+) -> Result:
     file = tmp_path / "token"
     file.write_text(token)
     address = f"http://127.0.0.1:{server.server_address[1]}"
-    common = ["--set", f"paths.data={tmp_path}", "status", "--worker", address]
+    chosen = [word for one in settings for word in ("--set", one)]
+    common = ["--set", f"paths.data={tmp_path}", *chosen, "status", "--worker", address]
     return CliRunner().invoke(cli, [*common, "--token-file", str(file), *options])
 
 
@@ -175,3 +186,76 @@ def test_a_clusters_token_is_found(tmp_path: Path, worker: Worker, setting: str)
     address = f"http://127.0.0.1:{worker.server_address[1]}"
     done = CliRunner().invoke(cli, [*options, "status", "--worker", address])
     assert 0 == done.exit_code, done.output
+
+
+def answering(alerts: list[dict[str, object]]) -> dict[str, object]:
+    """
+    What the pages say of alerts, one complaint, and a shipper that no worker has heard.
+    """
+    notice = {"cluster": "fox", "host": "c1-8", "about": "nvidia", "times": 3, "last": "now"}
+    shipper = {"cluster": "fox", "host": "c1-8", "seen": "2026-11-21T04:00:00.000Z"}
+    shipper |= {"lag": None, "pending": None, "dropped": 0, "version": "0.1.0"}
+    return {
+        "alerts": alerts,
+        "notices": [{**notice, "text": "collector nvidia on c1-8: broken"}],
+        "shippers": [shipper],
+    }
+
+
+def test_alerts_complaints_and_silent_shippers_come_from_the_pages(
+    tmp_path: Path, worker: Worker
+) -> None:
+    """
+    Remote over the API: what fires, what collectors complain of, shippers no worker has heard.
+    """
+    alert = {"severity": "critical", "cluster": "fox", "rule": "disk-full", "since": "now"}
+    worker.answer = {**WELL, **answering([{**alert, "text": "c1 / is full"}])}
+    address = f"http://127.0.0.1:{worker.server_address[1]}"
+    done = status(
+        tmp_path, worker, "--pages", address, "--format", "json",
+        settings=(f"client.token_file={tmp_path}/token",),
+    )  # fmt: skip
+    told = json.loads(done.stdout)
+    assert ["disk-full"] == [row["rule"] for row in told["alerts"]]
+    assert ["nvidia"] == [row["about"] for row in told["notices"]]
+    assert ["c1-7", "c1-8"] == [row["host"] for row in told["shippers"]]
+    shown = status(
+        tmp_path, worker, "--pages", address, settings=(f"client.token_file={tmp_path}/token",)
+    )
+    for text in ("1 fire", "c1 / is full", "collector nvidia on c1-8: broken", "c1-8"):
+        assert text in shown.output
+
+
+def test_several_workers_are_asked(tmp_path: Path, worker: Worker) -> None:
+    """
+    One that is away is a problem by its address; what the others heard is shown.
+    """
+    done = status(tmp_path, worker, "--worker", "http://127.0.0.1:9", "--format", "json")
+    told = json.loads(done.stdout)
+    assert 1 == done.exit_code
+    assert [False, True] == ["error" in one for one in told["workers"]]
+    assert told["problems"][0].startswith("worker http://127.0.0.1:9 does not answer")
+    assert ["c1-7"] == [row["host"] for row in told["shippers"]]
+
+
+def test_without_pages_the_store_at_hand_tells(tmp_path: Path, worker: Worker) -> None:
+    """
+    On the machine that has the lake; elsewhere it says that alerts are not known, and why.
+    """
+    assert "alerts   not known: http" in status(tmp_path, worker).output
+    store = LakeStore(tmp_path / "lake")
+    store.write([alert(5, "hog") | {"@timestamp": from_epoch(time.time())}], "create")
+    store.close()
+    assert "alerts   1 fire" in status(tmp_path, worker).output
+
+
+def test_messages_nobody_takes_are_a_problem(tmp_path: Path, worker: Worker) -> None:
+    """
+    An alert that reaches nobody is none.
+    """
+    ledger = Ledger(tmp_path / "state" / "alerts")
+    ledger.do("INSERT INTO outbox (id, state, attempts) VALUES ('x', 'refused', 1)")
+    ledger.close()
+    done = status(tmp_path, worker)
+    assert 1 == done.exit_code
+    assert "1 alert messages cannot be handed over" in done.output

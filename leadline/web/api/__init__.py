@@ -8,7 +8,7 @@ from flask import Flask, request
 from werkzeug.wrappers import Response
 
 from leadline.query import DEFAULT_PERIOD
-from leadline.web.api import asked, constants, lists, names, now, openapi, schemas
+from leadline.web.api import asked, constants, lists, names, now, openapi, schemas, status
 from leadline.web.api.route import ANYTHING, BASE, Parameter, Route
 
 MOST = 1000
@@ -122,6 +122,13 @@ ROUTES = (
         meaning="Who runs what where, how busy nodes and cards are, by the last minutes' samples",
         answer=now.NOW,
         parameters=(Parameter(name="cluster", meaning="On this one only", example="fox"),),
+    ),
+    Route(
+        path="/status",
+        name="status",
+        view=status.status,
+        meaning="Alerts that fire, shippers and their complaints, the store",
+        answer=status.STATUS,
     ),
     Route(
         path="/measures",
