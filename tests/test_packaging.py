@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import venv
@@ -49,6 +50,69 @@ def run(installed: Path, elsewhere: Path, *command: str) -> subprocess.Completed
         text=True,
         timeout=60,
     )
+
+
+@pytest.fixture(scope="module")
+def shared(wheel: Path, installed: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """
+    A folder of a shared file system with leadline and what the core needs.
+    """
+    folder = tmp_path_factory.mktemp("shared")
+    pip = [str(installed / "pip"), "install", "--quiet", "--target", str(folder), str(wheel)]
+    done = subprocess.run(pip, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-2000:]
+    return folder
+
+
+@pytest.fixture(scope="module")
+def bare(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """
+    The bin folder of a Python that has nothing installed.
+    """
+    folder = tmp_path_factory.mktemp("bare")
+    venv.create(folder, with_pip=False)
+    return folder / "bin"
+
+
+def ships(bare: Path, elsewhere: Path, *command: str, **environment: str) -> None:
+    """
+    COMMAND takes one look and writes it where it is told.
+    """
+    out = elsewhere / "out.ndjson"
+    words = ["--set", "ship.sink=file", "--set", f"ship.path={out}", "ship", "--once"]
+    done = subprocess.run(
+        [str(bare / "python"), *command, *words],
+        cwd=elsewhere,
+        env={"PATH": os.environ["PATH"], "LEADLINE_DATA": str(elsewhere / "data"), **environment},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr
+    assert '"dataset":"node"' in out.read_text()
+    assert (elsewhere / "data" / "state" / "shipper" / "status.json").exists()
+
+
+def test_a_shared_folder_ships(bare: Path, shared: Path, tmp_path: Path) -> None:
+    """
+    `pip install --target` once, and each node's own Python ships with it.
+    """
+    ships(bare, tmp_path, "-m", "leadline.commands", PYTHONPATH=str(shared))
+
+
+def test_one_file_ships(bare: Path, shared: Path, tmp_path: Path) -> None:
+    """
+    shiv's file carries psutil's and orjson's binaries, which a plain zipapp could not load.
+    """
+    if shutil.which("shiv") is None:
+        pytest.skip("needs shiv: pip install 'leadline[test]'")
+    file = tmp_path / "leadline.pyz"
+    make = ["shiv", "--site-packages", str(shared), "-c", "leadline", "-o", str(file)]
+    done = subprocess.run(make, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-2000:]
+    ships(bare, tmp_path, str(file), SHIV_ROOT=str(tmp_path / "unpacked"))
+    assert list((tmp_path / "unpacked").rglob("orjson*.so"))
+    assert file.stat().st_size < 6 << 20
 
 
 def test_wheel_holds_what_is_not_python(wheel: Path) -> None:

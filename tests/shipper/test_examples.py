@@ -11,7 +11,9 @@ from typing import Any, get_type_hints
 
 import pytest
 import yaml
+from click.testing import CliRunner
 
+from leadline.commands import cli
 from leadline.commands.sections import schema
 from leadline.settings import load
 from shipper.senders.settings import ShipSettings
@@ -47,6 +49,37 @@ def test_units_are_accepted_by_systemd(name: str, tmp_path: Path) -> None:
     )
     said = [line for line in done.stderr.splitlines() if "leadline" in line]
     assert said == [], done.stderr
+
+
+def test_the_timer_rings_every_minute() -> None:
+    """
+    A minute apart, on the minute, as the resident shipper looks; and the unit it starts is there.
+    """
+    text = (EXAMPLES / "leadline-ship-once.timer").read_text()
+    assert "OnCalendar=*:*:00\n" in text
+    assert (EXAMPLES / "leadline-ship-once.service").exists()
+    if shutil.which("systemd-analyze") is None:
+        pytest.skip("needs systemd-analyze")
+    said = subprocess.run(
+        ["systemd-analyze", "calendar", "--iterations=3", "*:*:00"], capture_output=True, text=True
+    ).stdout
+    seconds = re.findall(r"\d\d:\d\d:(\d\d) UTC$", said, re.M)
+    assert set(seconds) == {"00"}, said
+
+
+def test_the_units_commands_are_commands() -> None:
+    """
+    What unit, timer and crontab start is understood by this version's command line.
+    """
+    found = []
+    for path in EXAMPLES.glob("leadline*"):
+        found += re.findall(r"/opt/leadline/bin/leadline (.+)$", path.read_text(), re.M)
+    assert len(found) == 3
+    for words in found:
+        said = CliRunner().invoke(cli, [*words.split(), "--help"])
+        assert said.exit_code == 0, said.output
+        assert "Sample this machine at every interval" in said.output
+        assert CliRunner().invoke(cli, [*words.split(), "--twice", "--help"]).exit_code == 2
 
 
 def test_playbook_names_files_that_exist() -> None:
