@@ -25,6 +25,7 @@ from enrich.chain import Chain, build_chain
 from enrich.counters import Counters
 from enrich.deadletters import DeadLetters
 from enrich.delivery import Delivery, Sink
+from enrich.expiry import Expiry, nothing
 from enrich.grants import Grants
 from enrich.memory import calm_collector
 from enrich.receiver import Receiver
@@ -37,6 +38,7 @@ from enrich.worker import Engine, WorkerSpool
 from leadline.errors import LeadlineError, SettingsError
 from leadline.settings.common import PathSettings
 from leadline.store.contract import Store
+from leadline.store.retention import Gone
 
 DRAIN_SECONDS = 10.0
 HEALTH_SECONDS = 30.0
@@ -54,6 +56,7 @@ class Setup:
     enrich: EnrichSettings
     paths: PathSettings
     open_store: Callable[[], Store]
+    gone: Callable[[], Gone] = nothing  # what the store keeps no longer
     notice: Callable[[str], None]
 
     @property
@@ -89,6 +92,7 @@ class Worker:
             backoff=setup.worker.backoff,
             wait=self._stop.wait,
             notice=self._notice,
+            expiry=nothing if setup.worker.forward.endpoint else Expiry(setup.gone),
         )
         self.engine = Engine(
             self.queue, delivery, self.counters, self.seen, setup.worker, self._stop

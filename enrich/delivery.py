@@ -15,11 +15,13 @@ import orjson
 from enrich.chain import Chain
 from enrich.counters import Tally
 from enrich.deadletters import DeadLetter, DeadLetters, dead_letter
+from enrich.expiry import nothing
 from enrich.settings import BackoffSettings
 from leadline.errors import FormatError, LeadlineError, StoreError
 from leadline.formats import DATASETS, Document
 from leadline.formats.validate import read_line
 from leadline.store.contract import Health, Mode, Outcome, Ready
+from leadline.store.retention import Gone
 
 log = logging.getLogger("leadline.worker")
 
@@ -58,14 +60,22 @@ class Enriched:
     documents: list[Document] = field(default_factory=list)
     ready: list[Ready] = field(default_factory=list)
     dead: list[DeadLetter] = field(default_factory=list)
+    expired: int = 0
 
     def __len__(self) -> int:
-        return len(self.documents) + len(self.ready) + len(self.dead)
+        return len(self.documents) + len(self.ready) + len(self.dead) + self.expired
+
+    def take(self, document: Document, gone: Gone) -> None:
+        if gone.takes(str(document["dataset"]), str(document["@timestamp"])):
+            self.expired += 1
+        else:
+            self.documents.append(document)
 
     def add(self, other: Enriched) -> None:
         self.documents += other.documents
         self.ready += other.ready
         self.dead += other.dead
+        self.expired += other.expired
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +91,7 @@ class Delivery:
     wait: Wait
     notice: Notice
     tries: int | None = None  # None: until the store takes them
+    expiry: Callable[[], Gone] = nothing
 
     def lines(self, lines: Sequence[bytes], source: str) -> Tally:
         """
@@ -108,11 +119,12 @@ class Delivery:
         """
         Lines that went the short way; what became of the others is added to DONE.
         """
-        one, splice = self.chain.one, self.chain.splicer.batch()
+        one, splice, gone = self.chain.one, self.chain.splicer.batch(), self.expiry()
+        horizon = gone.horizon
         for line in lines:
             try:
                 if (ready := splice(line)) is None:
-                    done.documents.append(one(read_line(line)))
+                    done.take(one(read_line(line)), gone)
                     continue
             except FormatError as error:
                 done.dead.append(dead_letter(line, str(error), source))
@@ -121,7 +133,10 @@ class Delivery:
                 reason = f"a bug of leadline: {error!r}"[:500]
                 done.dead.append(dead_letter(line, reason, source))
             else:
-                yield ready
+                if ready.time >= horizon or not gone.takes(ready.dataset, ready.time):
+                    yield ready
+                else:
+                    done.expired += 1
 
     def _until_answered(
         self, attempt: Callable[[], tuple[Enriched, Outcome]], count: int
@@ -149,7 +164,8 @@ class Delivery:
             for document, reason in outcome.rejected
         ]
         self._keep([*done.dead, *refused])
-        return Tally(outcome.accepted, outcome.duplicate, len(done.dead) + len(refused))
+        dead = len(done.dead) + len(refused)
+        return Tally(outcome.accepted, outcome.duplicate, dead, expired=done.expired)
 
     def _until_taken(self, documents: Sequence[Document], mode: Mode) -> Outcome:
         """

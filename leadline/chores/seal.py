@@ -16,14 +16,21 @@ from leadline.chores.rollup import last_begun
 from leadline.formats import DATASETS, Document
 from leadline.formats.times import format_time, parse_time
 from leadline.query.rollups import HOUR, LATE, NOBODY, OBJECT, RULE, first_taken_in, month_of
+from leadline.settings.common import RetentionSettings
 from leadline.store.contract import Store
 from leadline.store.plan import Aggregate, Condition, Function, Group, Op, Plan
-from leadline.store.retention import RAW
+from leadline.store.retention import RAW, Gone
+from leadline.store.retention import gone as retained
 from leadline.store.scope import EVERYTHING
 
 SETTLED = timedelta(days=1)  # a month is over for so long
 MARK = "sealed."
 SUMMARY = {"process": OBJECT, "node": "capacity", "gpu": "capacity"}  # which chore makes it
+
+_SEALS = (
+    Condition("rule.name", Op.IN, (RULE,)),
+    Condition("event.object", Op.IN, tuple(MARK + family for family in RAW)),
+)
 
 
 def seal(store: Store, now: datetime) -> list[str]:
@@ -57,16 +64,24 @@ def sealed(store: Store) -> dict[str, datetime]:
 
 
 def _marks(store: Store) -> dict[str, datetime]:
-    objects = tuple(MARK + family for family in RAW)
-    where = (
-        Condition("rule.name", Op.IN, (RULE,)),
-        Condition("event.object", Op.IN, objects),
-    )
     last = Aggregate("last", Function.MAX, "event.end")
-    rows = store.ask(Plan("event", (last,), (Group("event.object"),), where), EVERYTHING)
+    rows = store.ask(Plan("event", (last,), (Group("event.object"),), _SEALS), EVERYTHING)
     return {
         str(row["event.object"]).removeprefix(MARK): parse_time(str(row["last"])) for row in rows
     }
+
+
+def gone(store: Store, retention: RetentionSettings, now: datetime) -> Gone:
+    """
+    What comes too late for the store: its period is kept no longer, and was summarised.
+    """
+    sealed = set()
+    fields = ("event.object", "event.start")
+    for batch in store.scan("event", EVERYTHING, where=_SEALS, fields=fields):
+        for mark in batch:
+            family = str(mark["event.object"]).removeprefix(MARK)
+            sealed.add((family, str(mark["event.start"])[:7]))
+    return retained(retention, now, frozenset(sealed))
 
 
 def _complete(store: Store, family: str, until: datetime) -> datetime | None:

@@ -6,6 +6,7 @@ import sys
 import threading
 import time
 from dataclasses import replace
+from datetime import UTC, datetime
 
 import click
 
@@ -13,6 +14,7 @@ from enrich.chain import build_chain
 from enrich.counters import Tally
 from enrich.deadletters import DeadLetters
 from enrich.delivery import Delivery
+from enrich.expiry import Expiry
 from enrich.identity import IdentitySettings, read_identities
 from enrich.ingest import Ingested, ingest
 from enrich.memory import calm_collector
@@ -21,8 +23,11 @@ from enrich.settings import EnrichSettings, WorkerSettings
 from enrich.sources import find_sources
 from enrich.step import Context as StepContext
 from enrich.warm import warm_for
+from leadline.chores.seal import gone
 from leadline.commands.context import Context, with_context
 from leadline.errors import SettingsError
+from leadline.settings.common import RetentionSettings
+from leadline.store.retention import Gone
 
 FILE_TRIES = 8  # with the default backoff about four minutes
 
@@ -60,12 +65,18 @@ def enrich(context: Context, files: tuple[str, ...], listen: str | None) -> None
         wait=threading.Event().wait,
         notice=lambda text: click.echo(f"leadline: {text}", err=True),
         tries=FILE_TRIES,
+        expiry=Expiry(lambda: no_longer_kept(context)),
     )
     calm_collector()
     warm_for(chain, context.store, sources)
     started = time.monotonic()
     done = ingest(delivery, sources, worker.bulk_max_size, Progress())
     _report(context, done, time.monotonic() - started)
+
+
+def no_longer_kept(context: Context) -> Gone:
+    retention = context.settings.get("retention", RetentionSettings)
+    return gone(context.store, retention, datetime.now(UTC))
 
 
 def step_context(context: Context) -> StepContext:
@@ -97,8 +108,15 @@ def _report(context: Context, done: Ingested, seconds: float) -> None:
     tally = done.tally
     click.echo(
         f"read {tally.total}  accepted {tally.stored}  duplicate {tally.duplicate}"
-        f"  rejected {tally.dead_lettered}  in {seconds:.1f} s"
+        f"  rejected {tally.dead_lettered}"
+        + (f"  expired {tally.expired}" if tally.expired else "")
+        + f"  in {seconds:.1f} s"
     )
+    if tally.expired:
+        click.echo(
+            f"leadline: {tally.expired} are of periods that are kept no longer; they were left out",
+            err=True,
+        )
     if tally.dead_lettered:
         click.echo(
             f"leadline: {tally.dead_lettered} rejected, with reasons in"
@@ -131,6 +149,7 @@ def _serve(context: Context, listen: str | None) -> None:
             enrich=context.settings.get("enrich", EnrichSettings),
             paths=context.paths,
             open_store=lambda: context.store,
+            gone=lambda: no_longer_kept(context),
             notice=lambda text: click.echo(f"leadline: {text}", err=True),
         )
     )

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
+from leadline.formats import DATASETS
 from leadline.settings.common import RetentionSettings
 from leadline.store.contract import Expired
 
 RAW = ("process", "node", "gpu")  # what summaries are made from
 NAMES = "names"  # not a family: how long documents keep names
+WIDTHS = {"month": 7, "year": 4}  # of 2026-11-21
 NEVER = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -46,6 +48,41 @@ def withheld(by_age: list[Expired], taken: list[Expired]) -> list[Expired]:
     """
     names = {item.name for item in taken}
     return [item for item in by_age if item.name not in names]
+
+
+@dataclass(frozen=True, slots=True)
+class Gone:
+    """
+    Periods that are kept no longer: a document of one comes too late, it has expired.
+    """
+
+    before: Mapping[str, str] = field(default_factory=dict)  # family → the first month still kept
+    sealed: frozenset[tuple[str, str]] = frozenset()  # families and months of raw samples
+
+    def takes(self, dataset: str, time: str) -> bool:
+        family = DATASETS[dataset].family
+        before = self.before.get(family)
+        if before is None:
+            return False
+        month = time[: WIDTHS[DATASETS[dataset].period]]
+        if month >= before[: len(month)]:
+            return False
+        return family not in RAW or (family, month) in self.sealed
+
+    @property
+    def horizon(self) -> str:
+        """
+        Nothing from then on has expired.
+        """
+        return max(self.before.values(), default="")
+
+
+def gone(retention: RetentionSettings, now: datetime, sealed: frozenset[tuple[str, str]]) -> Gone:
+    """
+    By age, but of raw samples only the SEALED months: others are still to be summarised.
+    """
+    moments = kept_from(retention, now)
+    return Gone({family: f"{moment:%Y-%m}" for family, moment in moments.items()}, sealed)
 
 
 DATED_FILE = re.compile(

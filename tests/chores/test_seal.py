@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from leadline.chores.run import CHORES, Work, do
-from leadline.chores.seal import seal, sealed
+from leadline.chores.seal import gone, seal, sealed
 from leadline.formats import Document
 from leadline.formats.times import format_time
 from leadline.query import ask, parse_question
@@ -186,3 +186,27 @@ def test_opensearch_seals_and_leaves_months_to_its_policies(
     late = sample("2026-10-16T10:20:00.000Z", 4, **{"event.ingested": format_time(NOW)})
     opensearch_store.write([late], "create")
     assert {"process": datetime(2026, 10, 1, tzinfo=UTC)} == sealed(opensearch_store)
+
+
+def test_what_comes_for_a_sealed_month_after_its_time_has_expired() -> None:
+    """
+    Sealed and old: too late. Old and never sealed: still to be summarised. Sealed and young: kept.
+    """
+    store = MemoryStore()
+    store.write(
+        [sample("2026-09-10T10:00:00.000Z"), sample("2026-10-10T10:00:00.000Z", 1)], "create"
+    )
+    run(store, "rollup")
+    run(store, "seal")
+
+    late = gone(store, RetentionSettings(process=Duration(40 * 86400)), NOW)
+
+    assert late.takes("process", "2026-09-30T23:59:59.999Z")
+    assert not late.takes("process", "2026-10-01T00:00:00.000Z")  # 40 days ago is in it
+    assert not late.takes("process", "2026-08-10T10:00:00.000Z")
+    assert late.takes("job_state", "2025-10-31T23:00:00.000Z")
+    assert not late.takes("job", "1999-01-01T00:00:00.000Z")
+    assert not late.takes(
+        "usage", "2021-06-01T00:00:00.000Z"
+    )  # the year 2021 is not over for 5 years
+    assert late.takes("usage", "2020-12-31T00:00:00.000Z")

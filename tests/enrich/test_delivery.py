@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
+import orjson
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -12,12 +14,15 @@ from hypothesis import strategies as st
 from enrich.counters import Tally
 from enrich.deadletters import DeadLetters
 from enrich.delivery import Delivery, StoppedError, wait_seconds
+from enrich.expiry import Expiry
 from enrich.settings import BackoffSettings
+from enrich.splice import MOMENT
 from leadline.errors import StoreError
 from leadline.formats import Document
 from leadline.settings import Duration
 from leadline.store.contract import Outcome
-from tests.enrich.conftest import FakeWait, ScriptedStore, make_line
+from leadline.store.retention import Gone
+from tests.enrich.conftest import FakeWait, ScriptedStore, make_line, make_sample
 
 Deliver = Callable[..., Delivery]
 
@@ -152,3 +157,47 @@ def test_every_line_ends_in_one_place(deliver: Deliver, lines: list[bytes]) -> N
     Whatever bytes come: stored + duplicate + dead-lettered is what was read.
     """
     assert len(lines) == deliver(ScriptedStore()).lines(lines, "file").total
+
+
+def test_what_comes_too_late_is_counted_and_not_stored(deliver: Deliver) -> None:
+    """
+    By either way of a line: sealed months of samples, and states older than states are kept.
+    """
+    late = Gone({"process": "2026-04", "state": "2026-04"}, frozenset({("process", "2026-03")}))
+    store = ScriptedStore()
+    delivery = replace(deliver(store), expiry=lambda: late)
+    shipped = {"process.state": "R", "@timestamp": "2026-03-29T00:30:00.000Z"}
+    sample = {n: v for n, v in make_sample(1).items() if n not in ("core_seconds", "@timestamp")}
+    line = orjson.dumps(
+        {**{n: v for n, v in sample.items() if n not in MOMENT}, **shipped, **sample}
+    )
+    fresh = line.replace(b"2026-03-29", b"2026-04-29")
+    for _ in range(3):
+        tally = delivery.lines([line, make_line(2), fresh], "file")
+        assert 2 == tally.expired
+    assert 1 == store.count
+
+
+def test_expiry_is_asked_now_and_then() -> None:
+    """
+    Once an hour; while the store is away what it said last holds, and it is asked again.
+    """
+    answers: list[Gone | Exception] = [
+        Gone({"event": "1"}),
+        StoreError("away"),
+        Gone({"event": "2"}),
+    ]
+    now = [0.0]
+
+    def ask() -> Gone:
+        answer = answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    expiry = Expiry(ask, lambda: now[0])
+    said = []
+    for moment in (0.0, 3599.0, 3600.0, 3601.0, 3602.0):
+        now[0] = moment
+        said.append(expiry().before["event"])
+    assert ["1", "1", "1", "2", "2"] == said
