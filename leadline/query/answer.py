@@ -17,7 +17,7 @@ from leadline.formats.times import parse_time
 from leadline.query.compile import Source, canonical, sources
 from leadline.query.coverage import Coverage, coverage, nobody_looked, not_kept, not_kept_notes
 from leadline.query.dimensions import Dimension, dimension
-from leadline.query.measure import Measure
+from leadline.query.measure import Measure, Part, counted
 from leadline.query.measures import measure
 from leadline.query.periods import Period, parse_period, unit_text
 from leadline.query.question import Question
@@ -195,7 +195,7 @@ class _Levels:
         return self.asker.table(self.source, (), bucket, where)
 
 
-def _values(tables: Sequence[_Levels], parts: Sequence[Mapping[str, float | None]]) -> Values:
+def _values(tables: Sequence[_Levels], parts: Sequence[Mapping[str, Part]]) -> Values:
     """
     Measures from one joined row of parts per source.
     """
@@ -203,7 +203,7 @@ def _values(tables: Sequence[_Levels], parts: Sequence[Mapping[str, float | None
     for level, known in zip(tables, parts, strict=True):
         for asked, names in zip(level.source.measures, level.source.parts, strict=True):
             values[asked.name] = asked.value(
-                [known.get(name, _nothing(level, name)) for name in names]
+                [counted(known.get(name, _nothing(level, name))) for name in names]
             )
     return values
 

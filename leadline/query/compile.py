@@ -4,13 +4,14 @@ From a question to plans: which dataset tells each measure, which conditions and
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
 from leadline.errors import QuestionError
 from leadline.formats.times import EARLIEST, format_time
-from leadline.query.dimensions import WEEKDAYS, Dimension, dimension
+from leadline.query.dimensions import DIMENSIONS, WEEKDAYS, Dimension, dimension
 from leadline.query.kinds import kind_conditions
 from leadline.query.measure import Measure
 from leadline.query.measures import measure
@@ -21,6 +22,8 @@ from leadline.store.contract import Store
 from leadline.store.plan import Aggregate, Condition, Function, Group, Op, Plan, Scalar
 from leadline.store.scope import Scope
 
+SIZES = {"few": 100, "some": 1000, "many": 1_000_000}
+MOST_LISTED = 1_000_000
 CARD = "gpu_model"  # the dimension that asks card by card
 
 
@@ -33,6 +36,7 @@ class Source:
     plan: Plan  # without groups; its conditions and its span are complete
     measures: tuple[Measure, ...]
     parts: tuple[tuple[str, ...], ...]  # the plan's aggregates each measure is made from
+    listed: bool = False  # distinct values are few enough to be listed, so that they join
 
     @property
     def by_clock(self) -> bool:
@@ -80,7 +84,7 @@ def sources(
     for known in {m.name: m for m in _plain(question.measures)}.values():
         if known.cards is not None and CARD in named:
             known = known.cards
-        key = (known.source, apart and known.joins, rolled and rolls(known))
+        key = (known.source, known.joins if apart else known.percentile, rolled and rolls(known))
         groups.setdefault(key, []).append(known)
     found = [_source(members, question, period, store, scope) for members in groups.values()]
     found.sort(key=lambda s: question.ranked_by not in [m.name for m in s.measures])
@@ -115,7 +119,21 @@ def _source(
         _check_known(dimension(known_filter.dimension), first)
         conditions += conditions_of(known_filter, base, store, scope)
     plan = replace(base, aggregates=named, where=(*base.where, *conditions))
-    return Source(plan, tuple(measures), tuple(parts))
+    return Source(plan, tuple(measures), tuple(parts), _listed(question, plan, scope))
+
+
+def _listed(question: Question, plan: Plan, scope: Scope) -> bool:
+    """
+    Whether the distinct values that are counted are few, by row and all together, and may be seen.
+    """
+    distinct = [a.field for a in plan.aggregates if a.function is Function.DISTINCT]
+    known = {d.field_in(plan.dataset): d for d in DIMENSIONS}
+    if not distinct or scope.totals_only or question.bucket is not None:
+        return False
+    if not all(field in known for field in distinct):
+        return False
+    rows = math.prod(SIZES[dimension(name).size] for name in question.by)
+    return all(rows * SIZES[known[field].size] <= MOST_LISTED for field in distinct)
 
 
 def _check_known(known: Dimension, asked: Measure) -> None:

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from leadline.store.plan import Aggregate, Condition, Function
 
 Parts = Sequence[float | None]
+Part = float | frozenset[object] | None  # a set: the values themselves, where those are listed
 
 JOINED = (Function.SUM, Function.COUNT, Function.MIN, Function.MAX)
 
@@ -44,6 +45,10 @@ class Measure:
         return all(part.function in JOINED for part in self.parts)
 
     @property
+    def percentile(self) -> bool:
+        return any(part.function is Function.PERCENTILE for part in self.parts)
+
+    @property
     def source(self) -> tuple[str, str, tuple[Condition, ...], bool]:
         """
         Measures of one source are answered by one plan.
@@ -51,11 +56,13 @@ class Measure:
         return self.dataset, self.time, self.where, self.running
 
 
-def joined(function: Function, values: Sequence[float | None]) -> float | None:
+def joined(function: Function, values: Sequence[Part]) -> Part:
     """
     One part of several rows together.
     """
-    known = [value for value in values if value is not None]
+    if function is Function.DISTINCT:
+        return frozenset[object]().union(*(v for v in values if isinstance(v, frozenset)))
+    known = [value for value in values if isinstance(value, int | float)]
     if function is Function.COUNT:
         return sum(known)
     if not known:
@@ -63,6 +70,13 @@ def joined(function: Function, values: Sequence[float | None]) -> float | None:
     if function is Function.SUM:
         return math.fsum(known)
     return min(known) if function is Function.MIN else max(known)
+
+
+def counted(value: Part) -> float | None:
+    """
+    A part as the number that formulas take.
+    """
+    return len(value) if isinstance(value, frozenset) else value
 
 
 def part(
@@ -76,7 +90,8 @@ def same(parts: Parts) -> float | None:
 
 
 def summed(parts: Parts) -> float | None:
-    return joined(Function.SUM, parts)
+    known = [value for value in parts if value is not None]
+    return math.fsum(known) if known else None
 
 
 def per_hour(parts: Parts) -> float | None:

@@ -117,6 +117,15 @@ SAMPLED: tuple[Measure, ...] = (
         "core_seconds",
         "CPU time that sampled processes used; one core busy for an hour is one.",
     ),
+    replace(
+        _hours(
+            "core_hours_counted",
+            "core hours counted",
+            "core_seconds",
+            "CPU time the kernel counted for jobs' control groups, short-lived processes included.",
+        ),
+        dataset="job_cgroup",
+    ),
     _hours(
         "gpu_hours_busy",
         "GPU hours busy",

@@ -20,7 +20,7 @@ from leadline.errors import NotAllowedError
 from leadline.query.answer import Answer, Values, ask
 from leadline.query.compile import Source, canonical, sources
 from leadline.query.dimensions import dimension
-from leadline.query.measure import Measure
+from leadline.query.measure import Measure, counted
 from leadline.query.measures import measure
 from leadline.query.periods import Period, parse_period
 from leadline.query.question import Question
@@ -104,7 +104,7 @@ def _users(asked: Question, found: Sequence[Source], asker: Asker) -> dict[Key, 
             continue
         table = asker.table(_counting(source), dims, None)
         for key, parts in table.items():
-            users = parts["users"] or 0
+            users = counted(parts["users"]) or 0
             counts[key] = min(users, counts.get(key, users))
     return counts
 
@@ -112,7 +112,7 @@ def _users(asked: Question, found: Sequence[Source], asker: Asker) -> dict[Key, 
 def _everybody(source: Source, asker: Asker) -> float:
     if "user.name" not in _fields(source):
         return float("inf")  # nodes as wholes: nobody stands behind them
-    return asker.table(_counting(source), (), None).get((), {}).get("users") or 0
+    return counted(asker.table(_counting(source), (), None).get((), {}).get("users")) or 0
 
 
 def _fields(source: Source) -> Sequence[str]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from leadline.query.compile import Source
 from leadline.query.dimensions import Dimension
-from leadline.query.measure import Measure
+from leadline.query.measure import Measure, counted
 from leadline.query.measures import measure
 from leadline.query.question import Question
 from leadline.query.tables import Asker, Key, Parts, Table, join_rows, joins
@@ -86,7 +86,7 @@ def _value(
         for known, names in zip(source.measures, source.parts, strict=True):
             if known.name == asked.name:
                 parts = table.get(key, {})
-                return known.value([parts.get(name) for name in names])
+                return known.value([counted(parts.get(name)) for name in names])
     return None
 
 
@@ -150,7 +150,8 @@ def _rank_few(question: Question, dim: Dimension, source: Source, asker: Asker) 
     shown = tuple(keys[: question.top])
     hidden = len(keys) - len(shown)
     if len(keys) == question.top + 1:
-        hidden = _count(source, group, asker) - len(shown)
+        rows = asker.cut.get(plan) or _count(source, group, asker)
+        hidden = rows - len(shown)
     return Ranked(shown, max(0, hidden), limited=True)
 
 
@@ -158,14 +159,14 @@ def _count(source: Source, group: Group, asker: Asker) -> int:
     """
     How many values there are, absence being one.
     """
-    counted = (
+    wanted = (
         Aggregate("values", Function.DISTINCT, group.field),
         Aggregate("all", Function.COUNT),
         Aggregate("with", Function.COUNT, group.field),
     )
-    parts = asker.rows(replace(source.plan, aggregates=counted))[()]
-    absent = (parts["all"] or 0) > (parts["with"] or 0)
-    return int(parts["values"] or 0) + absent
+    found = asker.rows(replace(source.plan, aggregates=wanted))[()]
+    values, whole, held = (counted(found[a.name]) or 0 for a in wanted)
+    return int(values) + (whole > held)
 
 
 def _never_used(question: Question, source: Source, asker: Asker, present: set[Key]) -> Table:

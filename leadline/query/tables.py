@@ -11,13 +11,14 @@ from datetime import UTC, datetime, timedelta
 from leadline.errors import QuestionError
 from leadline.formats.times import parse_time
 from leadline.query.compile import Source
-from leadline.query.dimensions import Dimension, dimension, time_group
+from leadline.query.dimensions import DIMENSIONS, Dimension, dimension, time_group
 from leadline.query.kinds import node_kinds, of_kind
-from leadline.query.measure import JOINED, joined
+from leadline.query.measure import JOINED, Part, joined
 from leadline.query.periods import Period, first_of, midnight, move
 from leadline.query.rollups import mixes, pieces
 from leadline.store.contract import Store
 from leadline.store.plan import (
+    ROWS,
     Aggregate,
     Bucket,
     Condition,
@@ -31,9 +32,10 @@ from leadline.store.plan import (
 from leadline.store.scope import Scope
 
 Key = tuple[Scalar | None, ...]
-Parts = dict[str, float | None]
+Parts = dict[str, Part]
 Table = dict[Key, Parts]
 
+COUNT = Aggregate("n", Function.COUNT)
 MOST_BUCKETS = 1000  # where each bucket is a plan of its own
 
 
@@ -49,6 +51,7 @@ class Asker:
     until: datetime | None = None  # hourly usage is complete before it
     seen: dict[tuple[object, ...], Table] = field(default_factory=dict)
     answered: dict[str, None] = field(default_factory=dict)  # datasets that were asked
+    cut: dict[Plan, int] = field(default_factory=dict)  # rows there are, where few were sent
     leaned_on: dict[str, None] = field(default_factory=dict)  # those that bear the period
 
     def table(
@@ -64,7 +67,8 @@ class Asker:
         key = (source.plan, tuple(known.name for known in by), bucket, where)
         if key not in self.seen:
             plan = replace(source.plan, where=(*source.plan.where, *where))
-            self.seen[key] = self._ask(plan, by, bucket)
+            ask = self._with_sets if source.listed else self._ask
+            self.seen[key] = ask(plan, by, bucket)
         return self.seen[key]
 
     def rows(self, plan: Plan) -> Table:
@@ -72,6 +76,24 @@ class Asker:
         Parts by the plan's own groups.
         """
         return self._rows(plan)
+
+    def _with_sets(self, plan: Plan, by: Sequence[Dimension], bucket: str | None) -> Table:
+        """
+        Distinct values as sets, which join: one look at the store for rows, others and the whole.
+        """
+        distinct = [a for a in plan.aggregates if a.function is Function.DISTINCT]
+        rest = tuple(a for a in plan.aggregates if a not in distinct) or (COUNT,)
+        table = self._ask(replace(plan, aggregates=rest), by, bucket)
+        for aggregate in distinct:
+            (values,) = [d for d in DIMENSIONS if d.field_in(plan.dataset) == aggregate.field]
+            asked = replace(plan, aggregates=(COUNT,), where=(*plan.where, *aggregate.where))
+            sets: dict[Key, set[object]] = {}
+            for key in self._ask(asked, (*by, values), bucket):
+                place = len(by)
+                sets.setdefault((*key[:place], *key[place + 1 :]), set()).add(key[place])
+            for key, parts in table.items():
+                parts[aggregate.name] = frozenset(sets.get(key, set()) - {None})
+        return table
 
     def _ask(self, plan: Plan, by: Sequence[Dimension], bucket: str | None) -> Table:
         if any(known.by_node_in(plan.dataset) for known in by):
@@ -144,7 +166,7 @@ class Asker:
         Rows of raw samples, hourly usage or both, each document once.
         """
         until = self.until if self._whole_hours() else None
-        if until is not None and plan.dataset == "process":
+        if until is not None and plan.dataset == "process" and not self.scope.totals_only:
             listed = [a for a in plan.aggregates if a.function is Function.DISTINCT]
             if listed and all(mixes(plan, a, until) for a in listed):
                 return self._listed(plan, listed)
@@ -161,11 +183,10 @@ class Asker:
         Distinct values of raw samples and usage together: listed on both, then counted.
         """
         rest = tuple(a for a in plan.aggregates if a not in distinct)
-        count = Aggregate("n", Function.COUNT)
-        table = self._rows(replace(plan, aggregates=rest or (count,), best="", limit=None))
+        table = self._rows(replace(plan, aggregates=rest or (COUNT,), best="", limit=None))
         for aggregate in distinct:
             by = (*plan.by, Group(aggregate.field))
-            asked = replace(plan, aggregates=(count,), by=by, best="", limit=None)
+            asked = replace(plan, aggregates=(COUNT,), by=by, best="", limit=None)
             values: dict[Key, set[Scalar | None]] = {}
             for key in self._rows(asked):
                 values.setdefault(key[:-1], set()).add(key[-1])
@@ -177,6 +198,8 @@ class Asker:
         self.answered[plan.dataset] = None
         names = [group.field for group in plan.by]
         found = self.store.ask(plan, self.scope)
+        if found and ROWS in found[0]:
+            self.cut[plan] = int(found[0][ROWS] or 0)
         return {tuple(row[n] for n in names): _numbers(plan, row) for row in found}
 
     def _buckets(self, plan: Plan, bucket: str) -> Iterable[tuple[str, datetime, datetime]]:
@@ -234,7 +257,8 @@ def joins(source: Source) -> bool:
     """
     Whether rows of this source can be joined without asking again.
     """
-    return all(function in JOINED for function in source.functions().values())
+    functions = source.functions().values()
+    return all(f in JOINED or (source.listed and f is Function.DISTINCT) for f in functions)
 
 
 def join_rows(source: Source, table: Table, onto: Callable[[Key], Key]) -> Table:

@@ -87,7 +87,8 @@ class Aggregate:
 class Plan:
     """
     `limit` rows are enough, the greatest of the aggregate `best` (`-name`: the least) first, None
-    last, ties by the keys' text. It only saves work: a store may as well answer every row.
+    last, ties by the keys' text. It only saves work: a store may as well answer every row. One
+    that does not says under ROWS how many there are.
     """
 
     dataset: str
@@ -102,3 +103,4 @@ class Plan:
 
 
 Row = dict[str, Scalar | None]
+ROWS = "(rows)"

@@ -73,7 +73,7 @@ def test_one_name_on_two_clusters_is_two_nodes() -> None:
         found.rows, "node_type", "core_hours_used"
     )
     with pytest.raises(QuestionError, match="c1-1 is of one kind here"):
-        answer(store, "users by node_type during all")
+        answer(store, "memory_median by node_type during all")
 
 
 def test_three_dimensions_and_a_bucket() -> None:

@@ -152,6 +152,8 @@ def compile_plan(plan: Plan, scope: Scope, source: str) -> tuple[str, list[objec
     outer = [f"a{number}" for number in range(len(inner))]
     by = f" GROUP BY {', '.join(f'k{number}' for number in range(len(keys)))}" if keys else ""
     grouped = f"SELECT {', '.join([*keys, *inner])} FROM {rows}{by}"
+    if plan.best and plan.limit is not None:
+        outer.append("count(*) OVER ()")
     statement = f"SELECT {', '.join([*shown, *outer])} FROM ({grouped})"
     return statement + _best(plan, len(keys)), query.values
 

@@ -41,7 +41,7 @@ from leadline.store.lake.table import File, Table
 from leadline.store.lake.upkeep import merge_all, merge_small, months_before, vacuum
 from leadline.store.lake.write import Counts, padded, write_lines
 from leadline.store.people import People
-from leadline.store.plan import Condition, Plan, Row
+from leadline.store.plan import ROWS, Condition, Plan, Row
 from leadline.store.scope import Scope
 from leadline.store.words import parse
 
@@ -171,6 +171,7 @@ class LakeStore:
             if (known := from_log(plan, files)) is not None:
                 return [known]
         names = [group.field for group in plan.by] + [a.name for a in plan.aggregates]
+        names += [ROWS] if plan.best and plan.limit is not None else []
         bounds = (plan.start, plan.end) if plan.time == "@timestamp" else (None, None)
         compiled = compile_plan(plan, scope, "{source}")
         rows = self._all(
