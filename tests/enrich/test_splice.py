@@ -141,9 +141,26 @@ VALUES = st.one_of(
     st.dictionaries(st.sampled_from(["state", "x"]), st.integers(0, 3), max_size=1),
 )
 NAMES = st.sampled_from(
-    "@timestamp process.state dataset job.run project cluster host.name local.day event.ingested"
-    " process unheard.of labels process.start core_seconds stray process.entity_id sample.time"
-    " interval.seconds".split()
+    [
+        "@timestamp",
+        "process.state",
+        "dataset",
+        "job.run",
+        "project",
+        "cluster",
+        "host.name",
+        "local.day",
+        "event.ingested",
+        "process",
+        "unheard.of",
+        "labels",
+        "process.start",
+        "core_seconds",
+        "stray",
+        "process.entity_id",
+        "sample.time",
+        "interval.seconds",
+    ]
 )
 USUAL = {
     "process.pid": st.integers(0, 9),
