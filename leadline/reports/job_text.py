@@ -125,4 +125,16 @@ def _samples(view: JobView) -> str:
         return "No samples: figures are what the scheduler accounted."
     gaps = f"{seen.missing:,} missing" if seen.missing else "none missing"
     told = "" if view.record else " Not accounted (yet): nothing is known of what was asked."
-    return f"{seen.samples:,} samples, every {seen.interval:.0f} s, {gaps}.{told}"
+    return f"{seen.samples:,} samples, every {seen.interval:.0f} s, {gaps}.{told}{_twice(view)}"
+
+
+def _twice(view: JobView) -> str:
+    """
+    The core hours of an ended run by both measures: how far they are apart tells what was missed.
+    """
+    accounted = view.record.get("job.core_seconds.used")
+    known = [cores for cores in view.profile.cores if cores is not None]
+    if view.running or not known or not isinstance(accounted, int | float):
+        return ""
+    sampled = sum(known) * view.profile.interval / 3600
+    return f" {sampled:.2f} core hours in samples, {accounted / 3600:.2f} accounted."

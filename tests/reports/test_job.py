@@ -147,6 +147,14 @@ def test_accounting_alone() -> None:
     assert "No samples" in summary(seen, advise(seen))
 
 
+def test_core_hours_by_both_measures() -> None:
+    """
+    16 in samples, 20 accounted: what is short between two looks is seen by accounting alone.
+    """
+    seen = view(record(**{"job.core_seconds.used": 72000.0}), *samples(8, 30))
+    assert "16.00 core hours in samples, 20.00 accounted." in summary(seen, advise(seen))
+
+
 def test_a_two_node_job_is_not_divided_twice() -> None:
     """
     Sixteen cores over two nodes, three busy in all: 19 %, not 9 %.
