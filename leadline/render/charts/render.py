@@ -52,12 +52,23 @@ CONFIG: dict[str, object] = {
 # Groups that call themselves a symbol and have no name: nothing a reader could be told.
 UNNAMED = re.compile(r'(<g class="[^"]*") role="graphics-\w+" aria-roledescription="[^"]*"(?=>)')
 
+UNKNOWN = "\ufffd".encode()
+_UNDRAWN = re.compile(
+    rb"(?P<kept>\\\\|\\\")|\\u00[01][0-9a-f]|\\[bfnrt]|\x7f|[\xf0-\xf4][\x80-\xbf]{3}"
+)
+
 # The renderer is one V8 isolate: two threads in it at once only wait for each other.
 _RENDERER = Lock()
 
 
 def _key(spec: dict[str, object]) -> bytes:
-    return orjson.dumps({**spec, "config": CONFIG}, option=orjson.OPT_SORT_KEYS)
+    """
+    SPEC as the engine reads it. It ends the whole process over a NUL in a name and cannot cut one
+    within a pair of surrogates, so that control characters and what lies beyond the first plane are
+    drawn as the character that says so.
+    """
+    written = orjson.dumps({**spec, "config": CONFIG}, option=orjson.OPT_SORT_KEYS)
+    return _UNDRAWN.sub(lambda found: found[0] if found["kept"] else UNKNOWN, written)
 
 
 def draw_svg(spec: dict[str, object], title: str) -> str:
