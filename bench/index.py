@@ -57,6 +57,7 @@ INDEX = f"{PREFIX}-process-2026.11"
 BATCH = 20_000  # documents in one write, as the worker's default
 BODY = 5_000_000
 CONNECTIONS = 2
+PATIENCE = 300  # seconds, on a machine with other work
 RULES = read_rules()
 
 
@@ -172,13 +173,13 @@ class Cases:
         from opensearchpy import OpenSearch
         from opensearchpy.helpers import bulk
 
-        bulk(OpenSearch(self.url), self.actions())
+        bulk(OpenSearch(self.url, timeout=PATIENCE), self.actions())
 
     def parallel_bulk(self) -> None:
         from opensearchpy import OpenSearch
         from opensearchpy.helpers import parallel_bulk
 
-        for ok, item in parallel_bulk(OpenSearch(self.url), self.actions()):
+        for ok, item in parallel_bulk(OpenSearch(self.url, timeout=PATIENCE), self.actions()):
             assert ok, item
 
     def actions(self) -> Iterator[Document]:

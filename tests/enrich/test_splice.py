@@ -142,24 +142,9 @@ VALUES = st.one_of(
 )
 NAMES = st.sampled_from(
     [
-        "@timestamp",
-        "process.state",
-        "dataset",
-        "job.run",
-        "project",
-        "cluster",
-        "host.name",
-        "local.day",
-        "event.ingested",
-        "process",
-        "unheard.of",
-        "labels",
-        "process.start",
-        "core_seconds",
-        "stray",
-        "process.entity_id",
-        "sample.time",
-        "interval.seconds",
+        *("@timestamp", "process.state", "dataset", "job.run", "project", "cluster", "host.name"),
+        *("local.day", "event.ingested", "process", "unheard.of", "labels", "process.start"),
+        *("core_seconds", "stray", "process.entity_id", "sample.time", "interval.seconds"),
     ]
 )
 USUAL = {

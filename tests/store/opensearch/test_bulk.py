@@ -85,7 +85,21 @@ def test_an_index_at_fault_keeps_the_documents(status: int, kind: str) -> None:
     assert kind in outcome.reason
 
 
-@pytest.mark.parametrize(("status", "kind"), [(429, "rejected_execution"), (503, "unavailable")])
+def test_what_is_there_already_is_a_duplicate() -> None:
+    """
+    409 of an item: acknowledged and counted, neither sent again nor kept.
+    """
+    conflict = {1: (409, "version_conflict_engine_exception")}
+    with scripted(lambda a: items(a, conflict)) as server, store_on(server) as store:
+        outcome = store.write(BATCH, "create")
+        assert len(server.calls("POST", "/_bulk")) == 1
+    assert (outcome.accepted, outcome.duplicate, total(outcome)) == (4, 1, 5)
+
+
+@pytest.mark.parametrize(
+    ("status", "kind"),
+    [(429, "rejected_execution"), (429, "cluster_block_exception"), (503, "unavailable")],
+)
 def test_a_busy_engine_gets_only_those_documents_again(status: int, kind: str) -> None:
     """
     429 and 5xx of an item: the same item again, not its neighbours.
@@ -240,6 +254,27 @@ def test_a_blocked_index_on_a_real_node(opensearch_store: OpenSearchStore) -> No
 
 
 @pytest.mark.opensearch
+def test_a_full_disk_on_a_real_node(opensearch_store: OpenSearchStore) -> None:
+    """
+    The engine's own block of a full disk answers 429: kept, and stored once there is room.
+    """
+    store = opensearch_store
+    store.write([process(1)], "create")
+    index = f"{TEST_PREFIX}-process-2026.11"
+    block = "index.blocks.read_only_allow_delete"
+    store.sender.backoff = Backoff(0, 0.01, 0.1)
+    store.client.put(f"/{index}/_settings", {block: True})
+    try:
+        outcome = store.write([process(2)], "create")
+        assert (outcome.kept, outcome.rejected) == ([process(2)], [])
+        assert "429" in outcome.reason
+        assert "disk usage" in outcome.reason
+        assert not store.health().ok
+    finally:
+        store.client.put(f"/{index}/_settings", {block: None})
+    assert store.write(outcome.kept, "create").accepted == 1
+
+
 def test_a_closed_index_on_a_real_node(opensearch_store: OpenSearchStore) -> None:
     """
     A closed index keeps the documents.
