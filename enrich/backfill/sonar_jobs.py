@@ -5,6 +5,8 @@ Slurm's jobs as Sonar recorded them, as the rows of `sacct`: the newest record o
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import datetime
+from zoneinfo import ZoneInfo
 
 import orjson
 
@@ -30,6 +32,7 @@ TEXTS = {
     "requested_resources": "ReqTRES",
     "allocated_resources": "AllocTRES",
 }
+TIMES = ("Submit", "Start", "End")
 Key = tuple[str, str]
 
 
@@ -40,8 +43,13 @@ class Jobs:
 
     def add_message(self, body: Object) -> None:
         at = epoch_seconds(text(body, "time"))
+        told = datetime.fromisoformat(text(body, "time"))
         for record in objs(body, "slurm_jobs"):
-            self._add(at, str(int(num(record, "job_id"))), text(record, "job_step"), _row(record))
+            row = _row(record)
+            for name in TIMES:
+                if name in row:
+                    row[name] = true_time(row[name], told, self._options.zone)
+            self._add(at, str(int(num(record, "job_id"))), text(record, "job_step"), row)
 
     def add_row(self, fields: dict[str, str]) -> None:
         """
@@ -86,7 +94,23 @@ class Jobs:
             self._rows[job, step] = (at, row)
 
 
-def _row(record: Object) -> Row:
+def true_time(written: str, told: datetime, zone: ZoneInfo) -> str:
+    """
+    WRITTEN is sacct's local time with the offset of the day it was TOLD. Where the clocks were
+    changed in between, it is the zone's offset of its own day that holds.
+    """
+    try:
+        moment = datetime.fromisoformat(written)
+    except ValueError:
+        return written  # refused by who reads it
+    if moment.utcoffset() is None or told.utcoffset() != told.astimezone(zone).utcoffset():
+        return written  # not a clock of this zone
+    local = moment.replace(tzinfo=zone)
+    late = moment.utcoffset() == told.utcoffset() != local.utcoffset()
+    return local.isoformat() if late else written
+
+
+def _row(record: Object) -> dict[str, str]:
     sacct = obj(record, "sacct")
     number = str(int(num(record, "job_id")))
     row = {theirs: text(record, ours) for ours, theirs in TEXTS.items()}

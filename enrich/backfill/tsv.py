@@ -1,7 +1,8 @@
 """
 The table of processes that `leadline sample --format tsv` prints.
 
-It holds no interval: a host's snapshots follow each other, so the time since its last one is it.
+It holds no interval: a host's snapshots follow each other, so the time since its last one is it,
+in the same file or the one read before.
 """
 
 from __future__ import annotations
@@ -59,7 +60,6 @@ class TsvReader:
         Read whole each time, for a snapshot's span begins with the one before it.
         """
         header: list[str] = []
-        self._last = {}
         for piece in source.slices(0, SLICE, whole=self._whole):
             for number, raw in enumerate(piece.data.split(b"\n"), piece.line):
                 if not raw.strip() or raw.startswith(b"#"):
@@ -97,7 +97,7 @@ class TsvReader:
         percent = _number("cpu", cells["cpu"]) if "cpu" in cells else None
         document: Document = {
             "dataset": "process",
-            "@timestamp": from_epoch(taken - (span or 0) / 2),
+            "@timestamp": from_epoch(taken),  # a part of a table knows no first span
             "sample.time": from_epoch(taken),
             "interval.seconds": span or None,
             "cpu.percent": percent,

@@ -61,8 +61,7 @@ def backfill(
     auto (whichever it is). All but ndjson need --cluster.
 
     FILE is plain, .gz, .zst or .xz; a folder, a pattern, or - for standard input. A file that was
-    read before costs only what was added to it, and reading one twice changes nothing; a tsv
-    table is to be read whole, not once in parts and once whole.
+    read before costs only what was added to it, and reading one twice changes nothing.
 
     With --live there is no FILE: the real sacct is asked, from where the last call ended or from
     --since on, never for much at once; --follow asks again each minute.

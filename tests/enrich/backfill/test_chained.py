@@ -115,7 +115,34 @@ def test_the_table_comes_back(tmp_path: Path) -> None:
 
     assert "core_seconds" not in first
     names = set(PROCESS) - {"process.entity_id"}
-    assert {n: second.get(n) for n in names} == {n: PROCESS[n] for n in names}
+    expected = PROCESS | {"@timestamp": PROCESS["sample.time"]}
+    assert {n: second.get(n) for n in names} == {n: expected[n] for n in names}
+
+
+def test_a_table_in_parts_and_whole_is_the_same(tmp_path: Path) -> None:
+    """
+    Its parts in turn, and then all of it once more: each snapshot is there once, with its span.
+    """
+    names = ["time", "host", "user", "cpu", "pid"]
+    rows = [[f"2026-11-01T10:{minute:02d}:00Z", "n1", "alice", "50", "7"] for minute in range(4)]
+    paths = []
+    for name, part in (("1", rows[:2]), ("2", rows[2:]), ("whole", rows)):
+        paths.append(tmp_path / name)
+        paths[-1].write_text("\n".join("\t".join(row) for row in (names, *part)) + "\n")
+    store = MemoryStore()
+    reader = tsv.build(
+        StoreSink(store),
+        Options(cluster="fox", zone=ZoneInfo("Europe/Oslo")),
+        Rejects(None),
+        tmp_path,
+    )
+
+    for path in paths:
+        with Source(str(path)) as source:
+            reader.read(source, Seen(None), lambda position: None)
+
+    assert [d.get("core_seconds") for d in stored(store)] == [None, 30, 30, 30]
+    assert (reader.tally.inserted, reader.tally.unchanged) == (4, 4)
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ Sonar's files of all generations, made by hand from what is known of each.
 
 from __future__ import annotations
 
+from datetime import datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
@@ -17,6 +18,7 @@ from enrich.backfill.options import Options
 from enrich.backfill.seen import Seen
 from enrich.backfill.sink import StoreSink
 from enrich.backfill.sonar import build, recognise
+from enrich.backfill.sonar_jobs import true_time
 from enrich.backfill.tally import Rejects, Tally
 from leadline.formats import Document
 from leadline.store.memory import MemoryStore
@@ -150,3 +152,22 @@ def test_lookalikes_are_not_recognised() -> None:
     """
     for head in (b"", b"\x7fELF", b"a,b,c\n1,2,3\n", b'{"dataset": "process"}', b"a=1,b=2\n"):
         assert not recognise(head)
+
+
+@pytest.mark.parametrize(
+    ("written", "told", "expected"),
+    [
+        ("2026-10-20T10:00:00+01:00", "2026-11-01T10:00:00+01:00", "2026-10-20T10:00:00+02:00"),
+        ("2026-11-01T09:00:00+01:00", "2026-11-01T10:00:00+01:00", "2026-11-01T09:00:00+01:00"),
+        ("2026-10-20T10:00:00+02:00", "2026-11-01T10:00:00+01:00", "2026-10-20T10:00:00+02:00"),
+        ("2026-10-20T10:00:00Z", "2026-11-01T10:00:00Z", "2026-10-20T10:00:00Z"),
+        ("2026-10-20T10:00:00", "2026-11-01T10:00:00+01:00", "2026-10-20T10:00:00"),
+    ],
+)
+def test_clocks_that_were_changed_since(written: str, told: str, expected: str) -> None:
+    """
+    sacct's local times get the offset of the day they are sent on; it is taken back where wrong.
+    """
+    found = true_time(written, datetime.fromisoformat(told), ZoneInfo("Europe/Oslo"))
+
+    assert found == expected
