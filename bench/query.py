@@ -1,8 +1,11 @@
 """
 Questions about a year of 100 nodes (50 million samples) on the lake, from raw samples and from
-hourly usage, against DuckDB alone summing the very same Parquet files.
+hourly usage, against DuckDB alone summing the very same Parquet files; search over 10 million; the
+same questions on OpenSearch, at a fiftieth of the size.
 
-Quick: a week. Figures are named the same; their targets are for the year.
+Quick: a week, and no OpenSearch. Figures are named the same; their targets are for the year. The
+year's usage is made in SQL, the same documents as the chore's (answers must be equal); the chore's
+own speed is measured on a day.
 """
 
 import resource
@@ -12,6 +15,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
@@ -27,6 +31,7 @@ from leadline.query import Answer, ask, parse_question
 from leadline.reports.finding import Case
 from leadline.reports.findings import findings
 from leadline.reports.job import job_view
+from leadline.store.contract import Store
 from leadline.store.lake import LakeStore
 from leadline.store.lake.schema import SQL_TYPES, quote
 from leadline.store.lake.write import read, write_rows
@@ -35,6 +40,12 @@ from leadline.store.scope import EVERYTHING
 HOSTS, PROCESSES, EVERY = 100, 15, 15  # minutes
 BEGIN = datetime(2026, 11, 21, tzinfo=UTC)
 UTC_ZONE = ZoneInfo("UTC")
+SEARCHED = 10_000_000
+KEPT = (
+    *("user.name", "user.id", "user.group", "project", "partition", "job.id", "job.run"),
+    *("job.local_id", "program.name", "program.level1", "program.rule", "process.name"),
+    "command.shape",
+)
 BY_USER = "core_hours_used by user during all top 10"
 QUESTIONS = {
     "user": BY_USER,
@@ -79,6 +90,51 @@ def fill(lake: LakeStore, days: int) -> int:
     return lake.health().datasets["process"].documents
 
 
+def fold(lake: LakeStore, days: int) -> None:
+    """
+    Hourly usage as the chore makes it, a week at a time.
+    """
+    con, raw, table = lake._connection(), lake.table("process"), lake.table("usage")
+    keys = [quote(name) for name in ("cluster", "host.name", *KEPT)]
+    given = {
+        **{key: key for key in keys},
+        '"@timestamp"': "hour",
+        "dataset": "'usage'",
+        '"local.day"': 'min("local.day")',
+        '"local.hour"': 'min("local.hour")',
+        '"local.weekday"': 'min("local.weekday")',
+        '"program.tags"': 'any_value("program.tags")',
+        "core_seconds": "sum(core_seconds)",
+        '"io.read.bytes"': 'sum("io.read.bytes")',
+        '"io.write.bytes"': 'sum("io.write.bytes")',
+        '"sample.count"': "count(*)",
+        '"process.count"': "count(*)",
+        '"memory.rss.max"': 'max("memory.rss.bytes")',
+        '"memory.rss.sum"': 'sum("memory.rss.bytes")',
+        '"memory.rss.count"': 'count("memory.rss.bytes")',
+        '"record.version"': "1",
+    }
+    columns = ", ".join(
+        f"{given.get(quote(f.name), 'NULL')}::{SQL_TYPES[f.type]} AS {quote(f.name)}"
+        for f in DATASETS["usage"].fields
+    )
+    for week in range(0, days, 7):
+        first = BEGIN + timedelta(days=week)
+        last = min(first + timedelta(days=7), BEGIN + timedelta(days=days))
+        paths = [raw.path(f) for f in raw.files() if f.last >= first and f.first < last]
+        span = f"\"@timestamp\" >= '{first:%F}Z' AND \"@timestamp\" < '{last:%F}Z'"
+        rows = (
+            f"SELECT *, date_trunc('hour', \"@timestamp\") AS hour FROM {read(paths)} WHERE {span}"
+        )
+        con.execute(
+            f"CREATE OR REPLACE TEMP TABLE made AS SELECT {columns} FROM ({rows})"
+            f" GROUP BY hour, {', '.join(keys)}"
+        )
+        write_rows(con, table, "made", "create")
+    con.execute("DROP TABLE made")
+    lake.compact()
+
+
 def seconds(work: Callable[[], object]) -> float:
     begun = time.perf_counter()
     work()
@@ -97,10 +153,28 @@ def asked(lake: LakeStore, text: str, now: datetime, *, rolled: bool) -> Answer:
     return ask(question, lake, EVERYTHING, now, zone=UTC_ZONE, rolled=rolled)
 
 
+def on_store(store: Store, text: str, now: datetime) -> Answer:
+    return ask(parse_question(text), store, EVERYTHING, now, zone=UTC_ZONE, rolled=False)
+
+
 def run(report: Report, folder: Path, days: int) -> None:
     lake = LakeStore(folder / "lake")
     now = BEGIN + timedelta(days=days)
     report.add("samples", fill(lake, days), "")
+    expected = from_raw(report, lake, now)
+    search(report, lake)
+    fold(lake, days)
+    done(lake, "rollup", now, now, 1)
+    from_usage(report, lake, now, expected)
+    job = str(expected[-1].rows[0]["job"])
+    _, view = warm(lambda: job_view(lake, EVERYTHING, job, now))
+    report.add("job_view_s", view, "s")
+    case = Case(lake, EVERYTHING, now - timedelta(days=1), now, now)
+    report.add("findings_day_s", warm(lambda: findings(case))[1], "s")
+    lake.close()
+
+
+def from_raw(report: Report, lake: LakeStore, now: datetime) -> list[Answer]:
     raw: dict[str, float] = {}
     for name, text in QUESTIONS.items():
         cold, raw[name] = warm(lambda text=text: asked(lake, text, now, rolled=False))  # type: ignore[misc]
@@ -111,26 +185,78 @@ def run(report: Report, folder: Path, days: int) -> None:
     con = lake._connection()
     sql = f'SELECT "user.name", sum(core_seconds) FROM {read(paths)} GROUP BY ALL'
     _, limit = warm(lambda: con.execute(sql).fetchall())
+    report.add("plain_duckdb_s", limit, "s")
     report.add("raw_vs_duckdb", raw["user"] / limit, "times", "<= 1.5")
-    expected = [asked(lake, text, now, rolled=False) for text in QUESTIONS.values()]
+    return [asked(lake, text, now, rolled=False) for text in QUESTIONS.values()]
 
-    begun = time.perf_counter()
-    result = roll_up(lake, now, lambda cluster: UTC_ZONE)
-    done(lake, "rollup", now, now, result.written)
-    report.add("rollup_node_hours_per_s", result.units / (time.perf_counter() - begun), "hours/s")
-    lake.compact()
+
+def search(report: Report, lake: LakeStore) -> None:
+    """
+    Over the first ten million samples: a word of few lines, and one of all.
+    """
+    count, end = 0, None
+    for file in sorted(lake.table("process").files(), key=lambda file: file.first):
+        if count < SEARCHED:
+            count, end = count + file.rows, file.last + timedelta(milliseconds=1)
+    report.add("searched", count, "")
+    for name, text in (("few", "input_77.dat"), ("all", "program*")):
+        _, took = warm(lambda text=text: lake.search(text, EVERYTHING, end=end))  # type: ignore[misc]
+        report.add(f"search_{name}_s", took, "s", "<= 1")
+
+
+def from_usage(report: Report, lake: LakeStore, now: datetime, expected: list[Answer]) -> None:
     later = now + timedelta(hours=1)
     rolled: dict[str, float] = {}
+    report.add("usage_documents", lake.health().datasets["usage"].documents, "")
     for (name, text), was in zip(QUESTIONS.items(), expected, strict=True):
         _, rolled[name] = warm(lambda text=text: asked(lake, text, later, rolled=True))  # type: ignore[misc]
         report.add(f"rollup_{name}_s", rolled[name], "s")
-        same(asked(lake, text, later, rolled=True), was)
+        found = asked(lake, text, later, rolled=True)
+        assert "usage" in found.datasets, text
+        same(found, was)
     report.add("rollup_year_s", max(rolled.values()), "s", "<= 1")
-    job = str(expected[-1].rows[0]["job"])
-    _, view = warm(lambda: job_view(lake, EVERYTHING, job, now))
-    report.add("job_view_s", view, "s")
-    case = Case(lake, EVERYTHING, now - timedelta(days=1), now, now)
-    report.add("findings_day_s", warm(lambda: findings(case))[1], "s")
+
+
+def chore(report: Report, folder: Path) -> None:
+    """
+    How fast the chore itself makes usage: a day of it.
+    """
+    lake = LakeStore(folder / "day")
+    fill(lake, 1)
+    begun = time.perf_counter()
+    result = roll_up(lake, BEGIN + timedelta(days=1), lambda cluster: UTC_ZONE)
+    report.add("rollup_node_hours_per_s", result.units / (time.perf_counter() - begun), "hours/s")
+    lake.close()
+
+
+def on_opensearch(report: Report, folder: Path) -> None:
+    """
+    The same questions of a week, on a node of this machine.
+    """
+    from leadline.settings.common import RetentionSettings
+    from leadline.store import open_store
+    from leadline.store.opensearch.local import start_local
+    from leadline.store.opensearch.settings import OpenSearchSettings
+
+    lake = LakeStore(folder / "week")
+    fill(lake, 7)
+    now = BEGIN + timedelta(days=7)
+    node = start_local(folder / "node", OpenSearchSettings(), RetentionSettings())
+    try:
+        store = open_store(f"opensearch={node.url}")
+        for batch in lake.scan("process", EVERYTHING, order=()):
+            outcome = store.write([{**d, "dataset": "process"} for d in batch], "create")
+            assert not outcome.rejected, outcome.rejected[0][1]
+            assert not outcome.kept, outcome.reason
+        time.sleep(5)  # until everything can be found
+        for name, text in QUESTIONS.items():
+            ask_it = partial(on_store, store, text, now)
+            _, took = warm(ask_it)
+            report.add(f"opensearch_{name}_s", took, "s")
+            same(ask_it(), asked(lake, text, now, rolled=False))
+        store.close()
+    finally:
+        node.stop()
     lake.close()
 
 
@@ -148,6 +274,9 @@ def main() -> None:
     folder = Path(tempfile.mkdtemp(prefix="leadline-bench-query-"))
     try:
         run(report, folder, 7 if args.quick else 365)
+        chore(report, folder)
+        if not args.quick:
+            on_opensearch(report, folder)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

@@ -184,6 +184,9 @@ class _Levels:
         """
         What no shown row holds; None when only the store could tell and it has no words for it.
         """
+        if bucket is None and self.bucket and joins(self.source):
+            in_time = self.others(self.bucket)
+            return None if in_time is None else join_rows(self.source, in_time, lambda key: ())
         cut = len(self.dims)
         if not self.limited and self._single and joins(self.source):
             shown = set(self.shown)
