@@ -24,6 +24,7 @@ from shipper.settings import SlurmLiveSettings
 from shipper.system import System
 
 PATIENCE = 1800  # seconds that slurmdbd may lag; then what squeue knew has to do
+UNNAMED = "allocation"
 WAITING = 20_000  # runs that may wait for slurmdbd
 Key = tuple[int, int]
 OF_A_RUN = (
@@ -56,7 +57,7 @@ class Accounting:
         documents: list[Document] = []
         for row, steps in self._ask(batch, until):
             key = _key(row)
-            if key in self._waiting and moment(row["End"]) is not None:
+            if key in self._waiting and _is_whole(row, self._waiting[key][0]):
                 try:
                     made = [sacct.document(row, steps, threads)]
                 except (FormatError, ValueError):
@@ -111,6 +112,14 @@ def command(numbers: str) -> tuple[str, ...]:
     columns = ",".join(sacct.COLUMNS)
     asked = ("sacct", "-n", "-P", "-D", f"--delimiter={CUT}", "-j", numbers, "-o", columns)
     return ("env", "TZ=UTC", "SLURM_TIME_FORMAT=standard", *asked)
+
+
+def _is_whole(row: sacct.Row, job: JobSeen) -> bool:
+    """
+    slurmdbd calls a run `allocation` while it has the end and waits for what it began with.
+    """
+    unnamed = job.name not in (None, UNNAMED) and row["JobName"].removesuffix(CUT) == UNNAMED
+    return moment(row["End"]) is not None and not unnamed
 
 
 def _key(row: sacct.Row) -> Key:

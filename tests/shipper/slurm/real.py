@@ -12,6 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from leadline.formats import Document
 from leadline.formats.validate import check
 from leadline.settings import Duration
+from shipper.collectors.slurm.asking import Asking
+from shipper.collectors.slurm.changes import Changes
 from shipper.settings import CollectSettings, SlurmLiveSettings
 from shipper.snapshot import Snapshots
 from shipper.system import System
@@ -73,7 +75,7 @@ class Watch:
     def until(self, done: Callable[[], bool], seconds: float = 30) -> None:
         end = time.monotonic() + seconds
         while not done():
-            assert time.monotonic() < end, self.documents[-20:]
+            assert time.monotonic() < end, self.documents[-5:]
             time.sleep(0.3)
             self.look()
 
@@ -99,3 +101,19 @@ class Watch:
         return [
             d for d in self.documents if d["dataset"] == "node_state" and d["host.name"] == name
         ][-1]
+
+
+def agree(slurm: RealSlurm) -> int:
+    """
+    The same moment asked as JSON and as text gives the same documents; how many.
+    """
+    found = {}
+    for source in ("json", "text"):
+        settings = SlurmLiveSettings(enabled=True, source=source)  # type: ignore[arg-type]
+        asking = Asking(AtSlurm(slurm.environment), settings)
+        look = asking.look(time.clock_gettime(time.CLOCK_BOOTTIME) + 20)
+        assert look is not None, asking.problem
+        documents = [check(d) for d in Changes().of(look, 1_795_300_000)]
+        found[source] = sorted(map(str, ([*sorted(d.items())] for d in documents)))
+    assert found["json"] == found["text"]
+    return len(found["json"])

@@ -6,12 +6,8 @@ import time
 
 import pytest
 
-from leadline.formats.validate import check
-from shipper.collectors.slurm.asking import Asking
-from shipper.collectors.slurm.changes import Changes
-from shipper.settings import SlurmLiveSettings
 from tests.schedulers.slurm import RealSlurm
-from tests.shipper.slurm.real import AtSlurm, Watch
+from tests.shipper.slurm.real import Watch, agree
 
 pytestmark = pytest.mark.slurm
 
@@ -117,13 +113,4 @@ def test_json_and_text_agree(slurm: RealSlurm) -> None:
     """
     The same moment asked in both ways gives the same documents.
     """
-    found = {}
-    for source in ("json", "text"):
-        settings = SlurmLiveSettings(enabled=True, source=source)
-        asking = Asking(AtSlurm(slurm.environment), settings)
-        look = asking.look(time.clock_gettime(time.CLOCK_BOOTTIME) + 20)
-        assert look is not None, asking.problem
-        documents = [check(d) for d in Changes().of(look, 1_795_300_000)]
-        found[source] = sorted(map(str, ([*sorted(d.items())] for d in documents)))
-    assert found["json"] == found["text"]
-    assert len(found["json"]) > 8
+    assert agree(slurm) > 8

@@ -8,7 +8,7 @@ import pytest
 
 from leadline.formats import Document
 from tests.schedulers.slurm import CAPPED, RealSlurm
-from tests.shipper.slurm.real import Watch
+from tests.shipper.slurm.real import Watch, agree
 
 pytestmark = pytest.mark.slurm
 
@@ -38,15 +38,18 @@ def jobs(slurm: RealSlurm, watch: Watch) -> dict[str, str]:
         "one job": slurm.submit("news", "-w", "n1", "--qos=limited", *SMALL),
         "second job": slurm.submit("news", "-w", "n1", "--qos=limited", *SMALL),
         "long": slurm.submit("news", "-p", "gpu", "-t", "8:00:00", *SMALL),
+        "too big": slurm.submit("news", "-c", "64"),
+        "put back": slurm.submit("news", "-w", "n1", *SMALL),
         "later": slurm.submit("news", "--begin=now+1hour", *SMALL),
         "by admin": slurm.submit("news", "-H", *SMALL),
         "array": slurm.submit("news", "-w", "n1", "--array=1-3%1", *SMALL, script="sleep 3"),
     }
     found["dependent"] = slurm.submit("news", f"--dependency=afterok:{found['long']}", *SMALL)
-    for name in ("victim", "comes back", "too long"):
+    for name in ("victim", "comes back", "too long", "put back"):
         watch.until(watch.saw(found[name], "RUNNING"))
     slurm.run("scontrol", "update", f"jobid={found['too long']}", "endtime=now+1")
     slurm.run("scontrol", "hold", found["by admin"])
+    slurm.run("scontrol", "requeuehold", found["put back"])
     slurm.end_out_of_memory(found["out of memory"])
     time.sleep(1.1)  # a run that comes back must not be submitted in the second of the first
     for node in ("n2", "n3"):
@@ -86,6 +89,7 @@ def test_ends(
         ("second core", "AssocGrpCpuLimit"),
         ("second job", "QOSMaxJobsPerUserLimit"),
         ("long", "PartitionTimeLimit"),
+        ("too big", "PartitionConfig"),
         ("later", "BeginTime"),
         ("by admin", "JobHeldAdmin"),
         ("late", "BeginTime"),
@@ -98,6 +102,21 @@ def test_waits(watch: Watch, jobs: dict[str, str], name: str, reason: str) -> No
     Limits of QOS and association, of the partition and the array, holds, times and dependencies.
     """
     watch.until(lambda: ("PENDING", reason) in watch.states(jobs[name]))
+
+
+def test_a_run_put_back_is_held(watch: Watch, jobs: dict[str, str]) -> None:
+    """
+    Requeued to be held: the reason is one of Slurm's that no manual names.
+    """
+    held = ("PENDING", "job requeued in held state")
+    watch.until(lambda: held in watch.states(jobs["put back"]))
+
+
+def test_json_and_text_agree_on_all_of_them(slurm: RealSlurm, jobs: dict[str, str]) -> None:
+    """
+    Ended, waiting and requeued jobs of one moment.
+    """
+    assert agree(slurm) > len(jobs)
 
 
 def test_preempted_run_comes_back_as_another(watch: Watch, jobs: dict[str, str]) -> None:
@@ -165,7 +184,11 @@ def test_totals_are_those_of_sacct(slurm: RealSlurm, watch: Watch) -> None:
         if nodes != "None assigned":
             cards = [int(p.partition("=")[2]) for p in tres.split(",") if p.startswith("gres/gpu=")]
             theirs[job, submit] = int(elapsed), int(cpu), sum(cards) * int(elapsed)
-    watch.until(lambda: theirs == ours(watch), 30)
+    end = time.monotonic() + 30
+    while theirs != ours(watch) and time.monotonic() < end:
+        time.sleep(0.5)
+        watch.look()
+    assert theirs == ours(watch)
     assert len(theirs) >= 12
     assert sum(gpu for _, _, gpu in theirs.values()) > 0
 

@@ -133,7 +133,7 @@ def test_a_row_that_cannot_be_read_stops_no_other(tmp_path: Path) -> None:
     It waits; those beside it go out.
     """
     other = JobSeen(id=8, state="COMPLETED", submit=OVER.submit, user="bob", nodes="n1")
-    rows = [row(ReqMem="4Q"), row(JobIDRaw="8", JobID="8")]
+    rows = [row(AllocTRES="gres/gpu=(("), row(JobIDRaw="8", JobID="8")]
     system = FakeSystem(tmp_path / "machine")
     raw = "\n".join(CUT.join(one.values()) for one in rows).encode()
     system.outputs[" ".join(command("7,8"))] = raw
@@ -213,6 +213,17 @@ def test_run_is_asked_for_until_slurmdbd_knows(tmp_path: Path) -> None:
     (done,) = accounting.complete([], {}, OVER.submit or 0, 1e9)
     assert "sacct" == done["job.source"]
     assert [] == accounting.complete([], {}, OVER.submit or 0, 1e9)
+
+
+def test_a_record_without_its_beginning_is_waited_for(tmp_path: Path) -> None:
+    """
+    slurmdbd 22.05 has the end of a run for seconds before it has its name and submit line.
+    """
+    half = CUT.join(row(JobName="allocation").values()).encode()
+    named = replace(OVER, name="train")
+    assert [] == asks(tmp_path, half).complete([named], {}, OVER.submit or 0, 1e9)
+    allocation = replace(OVER, name="allocation")
+    assert 1 == len(asks(tmp_path, half).complete([allocation], {}, OVER.submit or 0, 1e9))
 
 
 def test_another_run_of_the_same_id_is_not_taken(tmp_path: Path) -> None:
