@@ -7,6 +7,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from leadline.chores.seal import sealed
+from leadline.errors import StoreError
 from leadline.settings.common import RetentionSettings
 from leadline.store.contract import Expired, Store
 from leadline.store.retention import RAW, kept_from
@@ -19,6 +20,14 @@ def retain(store: Store, retention: RetentionSettings, now: datetime) -> list[Ex
     ends = sealed(store)
     keep = kept_from(retention, now, ends)
     hand_over = getattr(store, "hand_over", None)
-    if hand_over is not None and hand_over(ends):
+    trouble: StoreError | None = None
+    try:
+        handed = hand_over is not None and hand_over(ends)
+    except StoreError as error:  # what is not the engine's to delete goes all the same
+        handed, trouble = True, error
+    if handed:
         keep = {family: moment for family, moment in keep.items() if family not in RAW}
-    return store.expire(keep, dry_run=False)
+    gone = store.expire(keep, dry_run=False)
+    if trouble is not None:
+        raise trouble
+    return gone

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from leadline.errors import StoreError
 from leadline.formats import DATASETS
 from leadline.formats.times import format_time
 from leadline.store.contract import Expired
@@ -82,15 +83,22 @@ def hand_over_sealed(client: Client, prefix: str, ends: Mapping[str, datetime]) 
     Give every index that ends by its family's moment in ENDS to the policy that deletes it.
 
     False: this engine has no such policies, or cannot count from the end of an index's period.
+    StoreError when some could not be given theirs.
     """
     if not deletes_itself(client, prefix, ends):
         return False
     given = policy_by_index(client, prefix)
+    troubles = []
     for name, (period, _) in sorted(periods(client, prefix).items()):
         if period.family in ends and period.end <= ends[period.family]:
             policy = given.get(name)
             if policy != sealed_policy(name):
-                hand_over(client, name, managed=policy is not None)
+                try:
+                    hand_over(client, name, managed=policy is not None)
+                except StoreError as error:  # the others all the same
+                    troubles.append(str(error))
+    if troubles:
+        raise StoreError("; ".join(troubles[:5]))
     return True
 
 
@@ -122,9 +130,21 @@ def hand_over(client: Client, index: str, *, managed: bool = True) -> None:
     policy = sealed_policy(index)
     if client.engine.elasticsearch:
         client.put(f"/{index}/_settings", {"index.lifecycle.name": policy})
-        return
+    else:
+        give_policy(client, index, policy, managed=managed)
+
+
+def give_policy(client: Client, index: str, policy: str, *, managed: bool) -> None:
+    """
+    Index state management says 200 also when it did not do it.
+    """
     action = "change_policy" if managed else "add"
-    client.post(f"/_plugins/_ism/{action}/{index}", {"policy_id": policy})
+    answer = client.post(f"/_plugins/_ism/{action}/{index}", {"policy_id": policy})
+    if answer.get("failures"):
+        reasons = [str(failed.get("reason")) for failed in answer.get("failed_indices", [])]
+        raise StoreError(
+            f"{index} did not get policy {policy}: {'; '.join(reasons) or 'no reason'}"
+        )
 
 
 def sealed_policy(index: str) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import orjson
@@ -19,6 +20,7 @@ from leadline.formats.templates import Body, component_templates, families, inde
 from leadline.settings.common import RetentionSettings
 from leadline.store.opensearch.client import Client
 from leadline.store.opensearch.indices import period_of
+from leadline.store.opensearch.lifecycle import give_policy, policy_by_index
 from leadline.store.opensearch.policies import ilm_policies, ism_policies
 from leadline.store.opensearch.settings import OpenSearchSettings
 
@@ -184,7 +186,7 @@ def policies(client: Client, prefix: str, retention: RetentionSettings) -> Itera
     if client.engine.elasticsearch:
         yield from ilm(client, ilm_policies(retention, prefix))
     elif has_ism(client):
-        yield from ism(client, ism_policies(retention, prefix))
+        yield from ism(client, prefix, ism_policies(retention, prefix))
 
 
 def has_ism(client: Client) -> bool:
@@ -207,20 +209,31 @@ def ilm(client: Client, bodies: dict[str, Body]) -> Iterator[Change]:
             )
 
 
-def ism(client: Client, bodies: dict[str, Body]) -> Iterator[Change]:
+def ism(client: Client, prefix: str, bodies: dict[str, Body]) -> Iterator[Change]:
+    """
+    Indices keep the policy as it was when they got it, so they are given a changed one anew.
+    """
     for name, body in bodies.items():
         path = f"/_plugins/_ism/policies/{name}"
         answer = client.request("GET", path)
-        there = answer.body if answer.ok else {}
-        if covers(there.get("policy"), body["policy"]):
-            continue
-        known: dict[str, Any] = {}
-        if there:
-            known = {"if_seq_no": there["_seq_no"], "if_primary_term": there["_primary_term"]}
-        yield Change(
-            f"ISM policy {name}: {'replace' if there else 'install'}",
-            lambda path=path, body=body, known=known: client.put(path, body, **known),  # type: ignore[misc]
-        )
+        if not answer.ok:
+            yield Change(f"ISM policy {name}: install", partial(client.put, path, body))
+        elif not covers(answer.body.get("policy"), body["policy"]):
+            version = {
+                "if_seq_no": answer.body["_seq_no"],
+                "if_primary_term": answer.body["_primary_term"],
+            }
+            yield Change(
+                f"ISM policy {name}: replace",
+                partial(replace_policy, client, prefix, name, body, version),
+            )
+
+
+def replace_policy(client: Client, prefix: str, name: str, body: Body, version: Mapping) -> None:
+    client.put(f"/_plugins/_ism/policies/{name}", body, **version)
+    for index, policy in sorted(policy_by_index(client, prefix).items()):
+        if policy == name:
+            give_policy(client, index, name, managed=True)
 
 
 def covers(there: object, wanted: object) -> bool:

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from leadline.errors import StoreError
 from leadline.store.opensearch.client import Client
 from leadline.store.opensearch.lifecycle import (
     MANAGED_BY,
@@ -151,6 +152,30 @@ def test_sealed_months_are_handed_over_once() -> None:
         client.close()
         (call,) = server.calls("POST")
     assert call.path == "/_plugins/_ism/change_policy/leadline-process-2026.08"
+
+
+def test_a_policy_that_is_not_taken_is_told() -> None:
+    """
+    200 with `failures`: an error that names the index and the reason, after all others were tried.
+    """
+    tried = []
+
+    def refusing(asked: Asked) -> Reply:
+        if asked.path.startswith(("/_plugins/_ism/change_policy", "/_plugins/_ism/add")):
+            tried.append(asked.path.rpartition("/")[2])
+            failed = {"index_name": tried[-1], "reason": "the index is in transition"}
+            return 200, {"updated_indices": 0, "failures": True, "failed_indices": [failed]}
+        if asked.path.startswith("/_plugins/_ism/explain"):
+            return 200, {"total_managed_indices": 0}
+        return three_months(asked)
+
+    version = {"distribution": "opensearch", "number": "3.4.0"}
+    with scripted(version=version, others=refusing) as server:
+        client = Client([server.url])
+        with pytest.raises(StoreError, match=r"leadline-process-2026.07 did not .* in transition"):
+            hand_over_sealed(client, "leadline", ENDS)
+        client.close()
+    assert tried == ["leadline-process-2026.07", "leadline-process-2026.08"]
 
 
 def test_an_engine_that_cannot_date_indices_is_left_to_retain() -> None:

@@ -11,6 +11,7 @@ import pytest
 from leadline.errors import StoreError
 from leadline.settings.common import RetentionSettings
 from leadline.store.opensearch.client import Client
+from leadline.store.opensearch.lifecycle import MANAGED_BY
 from leadline.store.opensearch.settings import OpenSearchSettings
 from leadline.store.opensearch.setup import set_up
 from tests.store.opensearch.scripted import ELASTICSEARCH, Asked, Reply, scripted
@@ -104,7 +105,9 @@ def test_elasticsearch_gets_its_own_words() -> None:
 
     def fresh(asked: Asked) -> Reply:
         if asked.method == "GET" and asked.path != "/":
-            empty = {"persistent": {}} if asked.path == "/_cluster/settings" else {}
+            empty: dict[str, object] = (
+                {"persistent": {}} if asked.path == "/_cluster/settings" else {}
+            )
             return (200, empty) if asked.path.startswith(("/_cluster", "/leadline")) else (404, {})
         return 0, None
 
@@ -125,16 +128,25 @@ def test_elasticsearch_gets_its_own_words() -> None:
 
 def test_ism_policies_are_updated_in_their_own_version() -> None:
     """
-    Where index state management answers, a changed policy is replaced with its sequence number.
+    Where index state management answers, a changed policy is replaced with its sequence number,
+    and given anew to the indices that have it.
     """
 
     def with_ism(asked: Asked) -> Reply:
+        if asked.path.startswith("/_plugins/_ism/explain"):
+            policies = {
+                "leadline-usage-2026": "leadline-usage",
+                "leadline-job-2026": "leadline-job",
+            }
+            return 200, {index: {MANAGED_BY: name} for index, name in policies.items()}
         if asked.path == "/_plugins/_ism/policies/leadline-usage" and asked.method == "GET":
             return 200, {"_seq_no": 7, "_primary_term": 2, "policy": {"default_state": "hot"}}
         if asked.path.startswith("/_plugins/_ism/policies/") and asked.method == "GET":
             return 404, {"error": {"type": "status_exception", "reason": "Policy not found"}}
         if asked.method == "GET" and asked.path != "/":
-            empty = {"persistent": {}} if asked.path == "/_cluster/settings" else {}
+            empty: dict[str, object] = (
+                {"persistent": {}} if asked.path == "/_cluster/settings" else {}
+            )
             return 200, empty
         return 0, None
 
@@ -143,10 +155,12 @@ def test_ism_policies_are_updated_in_their_own_version() -> None:
         told = set_up(client, "leadline", OpenSearchSettings(), RETENTION)
         client.close()
         put = {call.path: call for call in server.calls("PUT", "/_plugins")}
+        given = [call.path for call in server.calls("POST", "/_plugins")]
     usage = put["/_plugins/_ism/policies/leadline-usage"]
     assert usage.query == "if_seq_no=7&if_primary_term=2"
     assert put["/_plugins/_ism/policies/leadline-process"].query == ""
     assert "ISM policy leadline-usage: replace" in told
+    assert given == ["/_plugins/_ism/change_policy/leadline-usage-2026"]
 
 
 @pytest.mark.opensearch
