@@ -122,7 +122,7 @@ def fold(lake: LakeStore, days: int) -> None:
         first = BEGIN + timedelta(days=week)
         last = min(first + timedelta(days=7), BEGIN + timedelta(days=days))
         paths = [raw.path(f) for f in raw.files() if f.last >= first and f.first < last]
-        span = f"\"@timestamp\" >= '{first:%F}Z' AND \"@timestamp\" < '{last:%F}Z'"
+        span = f"\"@timestamp\" >= '{first:%F} 00:00:00Z' AND \"@timestamp\" < '{last:%F} 00:00:00Z'"
         rows = (
             f"SELECT *, date_trunc('hour', \"@timestamp\") AS hour FROM {read(paths)} WHERE {span}"
         )

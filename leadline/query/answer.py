@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from leadline.errors import QuestionError
 from leadline.formats.times import parse_time
 from leadline.query.compile import Source, canonical, sources
 from leadline.query.coverage import Coverage, coverage, nobody_looked, not_kept, not_kept_notes
@@ -99,10 +98,8 @@ def ask(
     known = canonical(question)
     period = parse_period(known.period, now, zone or local_zone(), named)
     until = complete_until(store) if rolled else None
-    asker = Asker(store, scope, period, until)
+    asker = Asker(store, scope, period, until, now)
     found = sources(known, period, store, scope, rolled=until is not None)
-    if known.bucket and any(m.running for source in found for m in source.measures):
-        raise QuestionError("jobs_running is told over a whole period, not per time bucket")
     dims = [dimension(name) for name in known.by]
     chosen = rank(known, dims, found, asker)
     tables = [

@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 
 from leadline.errors import QuestionError
 from leadline.formats.times import EARLIEST, format_time
@@ -37,6 +37,13 @@ class Source:
     measures: tuple[Measure, ...]
     parts: tuple[tuple[str, ...], ...]  # the plan's aggregates each measure is made from
     listed: bool = False  # distinct values are few enough to be listed, so that they join
+
+    @property
+    def running(self) -> bool:
+        """
+        Whether it counts what overlaps a span, so that parts of a period do not make the whole.
+        """
+        return any(known.running for known in self.measures)
 
     @property
     def by_clock(self) -> bool:
@@ -111,7 +118,7 @@ def _source(
     aggregates: dict[Aggregate, str] = {}
     parts = []
     for known in measures:
-        wanted = _overlapping(known.parts[0], period) if known.running else known.parts
+        wanted = _overlapping(known.parts[0], period.start) if known.running else known.parts
         parts.append(tuple(aggregates.setdefault(a, f"p{len(aggregates)}") for a in wanted))
     named = tuple(replace(a, name=name) for a, name in aggregates.items())
     conditions: list[Condition] = []
@@ -174,17 +181,29 @@ def _running(plan: Plan, period: Period) -> Plan:
     return replace(plan, where=(*plan.where, before))
 
 
-def _overlapping(part: Aggregate, period: Period) -> tuple[Aggregate, ...]:
+def _overlapping(part: Aggregate, start: datetime | None) -> tuple[Aggregate, ...]:
     """
     Ended after the period began, or not yet; what ends as it begins did not run in it.
     """
-    if period.start is None or period.start < EARLIEST:
-        return (part,)
-    after = format_time(period.start + timedelta(milliseconds=1))
+    begin = EARLIEST if start is None else max(start, EARLIEST)
+    after = format_time(begin + timedelta(milliseconds=1))
     return (
         replace(part, where=(*part.where, Condition("job.end", Op.AT_LEAST, (after,)))),
         replace(part, where=(*part.where, Condition("job.end", Op.MISSING))),
     )
+
+
+def between(source: Source, start: datetime, end: datetime) -> Plan:
+    """
+    A running source's plan for a span of its own.
+    """
+    (known,) = source.measures
+    ((first, second),) = source.parts
+    where = tuple(c for c in source.plan.where if (c.field, c.op) != ("job.start", Op.BELOW))
+    before = Condition("job.start", Op.BELOW, (format_time(end),))
+    ended, still = _overlapping(known.parts[0], start)
+    aggregates = (replace(ended, name=first), replace(still, name=second))
+    return replace(source.plan, where=(*where, before), aggregates=aggregates)
 
 
 def conditions_of(known: Filter, plan: Plan, store: Store, scope: Scope) -> list[Condition]:

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 
 from leadline.errors import QuestionError
 from leadline.formats.times import parse_time
-from leadline.query.compile import Source
+from leadline.query.compile import Source, between
 from leadline.query.dimensions import DIMENSIONS, Dimension, dimension, time_group
 from leadline.query.kinds import node_kinds, of_kind
 from leadline.query.measure import JOINED, Part, joined
@@ -49,6 +49,7 @@ class Asker:
     scope: Scope
     period: Period
     until: datetime | None = None  # hourly usage is complete before it
+    now: datetime | None = None  # nothing runs after it yet
     seen: dict[tuple[object, ...], Table] = field(default_factory=dict)
     answered: dict[str, None] = field(default_factory=dict)  # datasets that were asked
     cut: dict[Plan, int] = field(default_factory=dict)  # rows there are, where few were sent
@@ -66,9 +67,12 @@ class Asker:
         """
         key = (source.plan, tuple(known.name for known in by), bucket, where)
         if key not in self.seen:
-            plan = replace(source.plan, where=(*source.plan.where, *where))
-            ask = self._with_sets if source.listed else self._ask
-            self.seen[key] = ask(plan, by, bucket)
+            if source.running and bucket is not None:
+                self.seen[key] = self._running(source, by, bucket, where)
+            else:
+                plan = replace(source.plan, where=(*source.plan.where, *where))
+                ask = self._with_sets if source.listed else self._ask
+                self.seen[key] = ask(plan, by, bucket)
         return self.seen[key]
 
     def rows(self, plan: Plan) -> Table:
@@ -76,6 +80,26 @@ class Asker:
         Parts by the plan's own groups.
         """
         return self._rows(plan)
+
+    def _running(
+        self,
+        source: Source,
+        by: Sequence[Dimension],
+        bucket: str,
+        where: tuple[Condition, ...],
+    ) -> Table:
+        """
+        What overlaps each bucket, up to now: a run of three days is in each of them.
+        """
+        table: Table = {}
+        span = replace(source.plan, start=self.period.start, end=self.period.end or self.now)
+        for label, start, end in self._buckets(span, bucket):
+            if self.now is not None and start >= self.now:
+                break
+            plan = between(source, start, end)
+            part = self._ask(replace(plan, where=(*plan.where, *where)), by, None)
+            table |= {(*key, label): parts for key, parts in part.items() if any_of(parts)}
+        return table
 
     def _with_sets(self, plan: Plan, by: Sequence[Dimension], bucket: str | None) -> Table:
         """
@@ -258,7 +282,9 @@ def joins(source: Source) -> bool:
     Whether rows of this source can be joined without asking again.
     """
     functions = source.functions().values()
-    return all(f in JOINED or (source.listed and f is Function.DISTINCT) for f in functions)
+    return not source.running and all(
+        f in JOINED or (source.listed and f is Function.DISTINCT) for f in functions
+    )
 
 
 def join_rows(source: Source, table: Table, onto: Callable[[Key], Key]) -> Table:

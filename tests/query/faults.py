@@ -71,7 +71,10 @@ FAULTS: tuple[tuple[str, str], ...] = (
     ("a pattern matches inside a word", f"{MATCH}::test_patterns_stop_at_word_borders"),
     ("no sample is 0 %", f"{JOB}::test_nothing_measured_is_not_zero_percent"),
     ("one sample is 0 % or 100 %", f"{HERE}::test_one_sample_without_a_difference_is_no_share"),
-    ("NaN is a number", "tests/formats/test_validate.py::test_not_a_number_is_refused_whatever_its_shape"),
+    (
+        "NaN is a number",
+        "tests/formats/test_validate.py::test_not_a_number_is_refused_whatever_its_shape",
+    ),
     (
         "a change of group restates history",
         f"{IDENTITY}::test_change_of_group_takes_no_history_along",

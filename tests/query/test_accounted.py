@@ -213,3 +213,28 @@ def test_size_classes(store: MemoryStore) -> None:
     assert [("2–4", 3)] == [(found.label("size", row["size"]), row["jobs"]) for row in found.rows]
     assert 3 == answer(store, "jobs where size=2-4 during all").total["jobs"]
     assert 0 == answer(store, "jobs where size=5-16 during all").total["jobs"]
+
+
+def test_jobs_running_by_day(store: MemoryStore) -> None:
+    """
+    A run is in every day it ran on, one that has not ended until today, and once in the total.
+    """
+    found = answer(store, "jobs_running per day during 2026-10-30..2026-11-30")
+    counts = {row["day"]: row["jobs_running"] for row in found.rows}
+    assert {"2026-10-31": 2, "2026-11-01": 2, "2026-11-02": 1} == {
+        day: count for day, count in counts.items() if str(day) < "2026-11-03"
+    }
+    assert "2026-11-21" == max(map(str, counts))  # today; tomorrow nobody knows
+    assert 3 == found.total["jobs_running"]
+    assert found.rows == answer(store, "jobs_running per day during 2026-10-30..").rows
+
+
+def test_jobs_running_by_month_of_everything(store: MemoryStore) -> None:
+    """
+    Without a first day it goes back to the first run; by user, with others, it is the same.
+    """
+    found = answer(store, "jobs_running by user per month during all top 1")
+    assert [("2026-10-01", 3), ("2026-11-01", 2)] == [
+        (row["month"], row["jobs_running"]) for row in found.rows
+    ]
+    assert 4 == found.total["jobs_running"]
