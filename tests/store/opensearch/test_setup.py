@@ -32,6 +32,10 @@ def client(opensearch: str) -> Iterator[Client]:
     client.close()
 
 
+def nothing_yet(asked: Asked) -> dict[str, object]:
+    return {"persistent": {}} if asked.path == "/_cluster/settings" else {}
+
+
 def again(client: Client, settings: OpenSearchSettings | None = None, **options: bool) -> list[str]:
     return set_up(client, PREFIX, settings or OpenSearchSettings(), RETENTION, **options)
 
