@@ -19,6 +19,7 @@ from leadline.render import Column, Table, render
 from leadline.render.table import FORMATS
 from leadline.reports.advice import advise
 from leadline.reports.job import JobView, job_view
+from leadline.reports.job_compare import side_by_side
 from leadline.reports.job_picture import job_picture
 from leadline.reports.job_text import summary
 from leadline.reports.scale import scale
@@ -47,7 +48,7 @@ def job(
     """
     What happened with a JOB: asked, used, over time, and advice for the next one.
 
-    CSV, TSV, NDJSON and Markdown are its use over time. Several jobs are shown one after the other.
+    CSV, TSV, NDJSON and Markdown are its use over time. Several jobs stand side by side.
     Running jobs are told as far as they are. --scale says from what it used of what it and its
     nodes had whether more would make it faster.
 
@@ -76,9 +77,12 @@ def job(
         click.echo(one_or_all([as_json(view, limits) for view in views]))
         return
     width = shutil.get_terminal_size((100, 24)).columns
-    for place, view in enumerate(views):
+    if form == "table" and len(views) > 1:
+        click.echo(render(side_by_side(views, limits), form, width=width))
+        return
+    for view in views:
         if form == "table":
-            click.echo(("\n\n" if place else "") + summary(view, advise(view, limits), width))
+            click.echo(summary(view, advise(view, limits), width))
         else:
             click.echo(render(profile_table(view), form))
 

@@ -26,8 +26,8 @@ def _jobs(name: str, title: str, time: str, sentence: str) -> Measure:
         dataset="job",
         parts=(part(Function.COUNT),),
         value=same,
-        time=time,
-        where=ENDED if time == "job.end" else (),
+        time="@timestamp" if time == "job.submit" else time,  # the same, with its hour and weekday
+        where=ENDED if time == "job.end" else (Condition(time, Op.EXISTS),),
         adds=True,
     )
 

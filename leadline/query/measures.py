@@ -163,8 +163,11 @@ SAMPLED: tuple[Measure, ...] = (
         parts=(part(Function.MAX, "memory.rss.bytes"),),
         value=same,
     ),
+    _rss("memory_p25", "25 % memory", 25),
     _rss("memory_median", "median memory", 50),
+    _rss("memory_p75", "75 % memory", 75),
     _rss("memory_p90", "90 % memory", 90),
+    _rss("memory_p99", "99 % memory", 99),
     Measure(
         name="samples",
         title="samples",

@@ -13,6 +13,7 @@ from leadline.reports.job import JobView, Resource
 from leadline.reports.profile import Series
 
 SPARK = 32
+PARTS = 8  # nodes and cards told one by one
 
 
 def summary(view: JobView, advice: Sequence[Advice], width: int = 100) -> str:
@@ -21,7 +22,7 @@ def summary(view: JobView, advice: Sequence[Advice], width: int = 100) -> str:
         lines += ["Advice", *(_advice(known) for known in advice)]
     elif view.wall is not None:
         lines.append("Nothing to advise.")
-    lines += ["", _programs(view), _samples(view)]
+    lines += ["", *_parts(view), _programs(view), _samples(view)]
     if len(view.runs) > 1:
         others = ", ".join(run for run in view.runs if run != view.run)
         lines.append(f"Other runs of this id: {others} (--run shows one).")
@@ -106,6 +107,25 @@ def shrunk(series: Series, points: int = SPARK) -> list[float | None]:
 def _advice(known: Advice) -> str:
     remedy = f" {known.remedy[:1].upper()}{known.remedy[1:]}." if known.remedy else ""
     return f"  • {known.text}{remedy}"
+
+
+def _parts(view: JobView) -> list[str]:
+    """
+    Each node of several and each card, as far as they fit.
+    """
+    lines = []
+    if len(view.nodes) > 1:
+        for node in view.nodes[:PARTS]:
+            memory = number(node.peak_memory, "bytes")
+            lines.append(f"  {node.host:16}{number(node.cores, 'hours'):>8} cores{memory:>8} GiB")
+        if len(view.nodes) > PARTS:
+            lines.append(f"  and {len(view.nodes) - PARTS} nodes more")
+    for card in view.cards[:PARTS]:
+        busy = "–" if card.mean is None else f"{100 * card.mean:.0f} %"
+        memory = number(card.peak_memory, "bytes")
+        name = f"{card.host} {card.name}"
+        lines.append(f"  {name:16}{busy:>8} busy {memory:>8} GiB  {card.model or ''}".rstrip())
+    return [*lines, ""] if lines else []
 
 
 def _programs(view: JobView) -> str:

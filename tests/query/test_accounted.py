@@ -238,3 +238,13 @@ def test_jobs_running_by_month_of_everything(store: MemoryStore) -> None:
         (row["month"], row["jobs_running"]) for row in found.rows
     ]
     assert 4 == found.total["jobs_running"]
+
+
+def test_jobs_submitted_by_hour_of_day() -> None:
+    """
+    Submission has an hour of the day and a weekday, in the cluster's own zone.
+    """
+    clock = {"local.hour": 8, "local.weekday": 6, "local.day": "2026-10-10"}
+    store = stored([run(1, "2026-10-10T08:00", None, None, **clock)])
+    found = answer(store, "jobs_submitted by hour_of_day, weekday during 2026-10")
+    assert [(8, 6, 1)] == [tuple(row.values()) for row in found.rows]

@@ -12,9 +12,12 @@ import pytest
 from leadline.errors import QuestionError
 from leadline.formats import Document
 from leadline.formats.times import format_time
+from leadline.render import render
 from leadline.reports.advice import advise
 from leadline.reports.job import JobView, job_view
+from leadline.reports.job_compare import side_by_side
 from leadline.reports.job_text import summary
+from leadline.reports.settings import AdviceSettings
 from leadline.store.contract import Store
 from leadline.store.lake import LakeStore
 from leadline.store.memory import MemoryStore
@@ -292,3 +295,27 @@ def test_every_store_shows_the_same_job(opensearch_store: Store, tmp_path: Path)
     lake.close()
     assert views[0] == views[1] == views[2]
     assert "GPU 0" in views[0]
+
+
+def test_each_node_and_each_card_is_told() -> None:
+    """
+    A job on two nodes shows both, and its cards with how busy they were.
+    """
+    seen = view(record(**{"job.gpus": 2}), *samples(1.5, 1), *samples(2.5, 3, "c2"), *card(0, 0.9))
+    lines = [" ".join(line.split()) for line in summary(seen, []).splitlines()]
+    assert "c1 1.5 cores 1.0 GiB" in lines
+    assert "c2 2.5 cores 3.0 GiB" in lines
+    assert "c1 GPU 0 90 % busy – GiB" in lines
+
+
+def test_jobs_side_by_side() -> None:
+    """
+    One column a job; what is known of none has no row.
+    """
+    jobs = [view(record(), *samples(8, 30)), view(*samples(8, 30))]
+    table = side_by_side(jobs, AdviceSettings())
+    rows = {row["what"]: (row["job0"], row["job1"]) for row in table.rows}
+    assert ("50 %", "–") == rows["CPU"]
+    assert ("30", "30") == rows["memory peak, GiB"]
+    assert "GPU" not in rows
+    assert "fox/7" in render(table, "table")
