@@ -167,6 +167,7 @@ NODE_STATE = Dataset(
     fields=(
         *COMMON,
         keyword("host.name", "The node's short name, lower case"),
+        keyword("host.hostname", "What the machine calls itself, where that is another name"),
         *STATE,
         plain_set("partitions", "Partitions the node is in"),
         plain_set("features", "Features the node offers"),

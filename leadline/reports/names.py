@@ -4,6 +4,7 @@ Names of nodes on both sides: what the scheduler has, and what sends samples.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from leadline.formats.nodestate import REMOVED
@@ -29,6 +30,18 @@ def short_name(host: Host) -> Host:
     return host[0], host[1].partition(".")[0].lower()
 
 
+def _own_names(fleet: Fleet, hosts: Iterable[Host]) -> dict[Host, Host]:
+    """
+    Nodes of the scheduler by what they may call themselves; a name of several says nothing.
+    """
+    found: dict[Host, set[Host]] = {}
+    for host in hosts:
+        own = str(fleet.latest(host).get("host.hostname", host[1]))
+        for name in (short_name(host), short_name((host[0], own))):
+            found.setdefault(name, set()).add(host)
+    return {name: next(iter(which)) for name, which in found.items() if len(which) == 1}
+
+
 def names(fleet: Fleet) -> Names:
     """
     Machines of clusters whose scheduler is asked. A login node is strange, and nothing is wrong.
@@ -37,11 +50,9 @@ def names(fleet: Fleet) -> Names:
     clusters = {cluster for cluster, _ in scheduler}
     senders = {host for host in fleet.seen if host[0] in clusters}
     silent, strange = scheduler - senders, senders - scheduler
-    by_short = {short_name(host): host for host in sorted(silent, reverse=True)}
+    called = _own_names(fleet, silent)
     written = tuple(
-        (by_short[short_name(host)], host)
-        for host in sorted(strange)
-        if short_name(host) in by_short
+        (called[short_name(host)], host) for host in sorted(strange) if short_name(host) in called
     )
     paired = {host for pair in written for host in pair}
     return Names(

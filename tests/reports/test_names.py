@@ -51,6 +51,19 @@ def test_one_node_in_two_spellings() -> None:
     assert "collect.host" in one.remedy
 
 
+def test_machines_that_call_themselves_otherwise() -> None:
+    """
+    Slurm's `n1` is `ip-10-0-0-7` to itself; a name that three nodes have says nothing.
+    """
+    own = {"host.hostname": "ip-10-0-0-7"}
+    shared = [state(0, "IDLE", f"m{n}", **{"host.hostname": "vm"}) for n in range(3)]
+    documents = [state(0, "IDLE", "n1", **own), *shared, *looks(0, 3600)]
+    fleet = read(stored([*documents, look(60, "ip-10-0-0-7"), look(60, "vm")]))
+    told = names(fleet)
+    assert ((("fox", "n1"), ("fox", "ip-10-0-0-7")),) == told.written
+    assert ("fox", "vm") in told.strange
+
+
 def test_silent_nodes_are_one_finding() -> None:
     """
     However many they are; where no node sends at all there is no shipper, and nothing to find.

@@ -157,12 +157,14 @@ def job_document(job: JobSeen, threads: Threads) -> Document:
 
 def node_state(node: NodeSeen, reservations: list[str], moment: int, threads: Threads) -> Document:
     host = short(node.name)
+    own_name = short(node.hostname or host)
     used = by_model(node.gres_used)
     return without_absent(
         {
             "dataset": "node_state",
             "@timestamp": from_epoch(moment),
             "host.name": host,
+            "host.hostname": own_name if own_name != host else None,
             "state.name": node.state,
             "state.flags": list(node.flags),
             "state.reason": node.reason,

@@ -116,6 +116,7 @@ def _node(record: dict[str, Any]) -> NodeSeen:
     reason = reason_of(record.get("reason"))
     return NodeSeen(
         name=str(record["name"]),
+        hostname=text_or_none(record.get("hostname")),
         state=state,
         flags=flags,
         reason=reason,

@@ -121,6 +121,7 @@ def _node(told: dict[str, Any]) -> NodeSeen:
     memory, used = number(told.get("real_memory")), number(told.get("allocated_memory"))
     return NodeSeen(
         name=str(told["name"]),
+        hostname=text_or_none(told.get("hostname")),
         state=state,
         flags=flags,
         reason=reason,

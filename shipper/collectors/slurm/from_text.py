@@ -144,6 +144,7 @@ def _node(line: str) -> NodeSeen:
     why = REASON.search(line)
     return NodeSeen(
         name=pair["NodeName"],
+        hostname=text_or_none(pair.get("NodeHostName")),
         state=state,
         flags=flags,
         reason=reason_of(why[1]) if why else None,

@@ -22,9 +22,9 @@ JOB = (
     "num_nodes", "allocated_nodes", "gpus", "priority", "reservation", "working_directory",
 )  # fmt: skip
 NODE = (
-    "name", "state", "reason", "reason_user", "reason_time", "partitions", "available_features",
-    "total_cpus", "cores_per_socket", "sockets", "allocated_cpus", "real_memory",
-    "allocated_memory", "configured_gres", "allocated_gres",
+    "name", "hostname", "state", "reason", "reason_user", "reason_time", "partitions",
+    "available_features", "total_cpus", "cores_per_socket", "sockets", "allocated_cpus",
+    "real_memory", "allocated_memory", "configured_gres", "allocated_gres",
 )  # fmt: skip
 RESERVATION = (
     "name", "start_time", "end_time", "nodes", "users", "accounts", "partition", "flags",

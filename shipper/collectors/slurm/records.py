@@ -48,6 +48,7 @@ class JobSeen:
 class NodeSeen:
     name: str
     state: str
+    hostname: str | None = None  # what the machine calls itself
     flags: tuple[str, ...] = ()
     reason: str | None = None
     reason_user: str | None = None

@@ -122,6 +122,7 @@ def node(told: dict[str, Any]) -> SimpleNamespace:
     return blank(
         "node",
         name=told["name"],
+        hostname=told["hostname"],
         state="+".join([told["state"].upper(), *told["state_flags"]]),
         reason=told["reason"] or None,
         reason_user=told["reason_set_by_user"],
