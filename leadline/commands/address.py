@@ -7,9 +7,10 @@ from pathlib import Path
 
 import click
 
-from leadline.commands.context import Context, secret, with_context
+from leadline.commands.context import Context, with_context
 from leadline.errors import LeadlineError
 from leadline.settings.common import PathSettings
+from leadline.settings.secret import secret
 from leadline.web.seals import ticket
 from leadline.web.settings import WebSettings
 

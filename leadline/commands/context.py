@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 import click
 
 from leadline.commands.sections import built_in, schema
-from leadline.errors import SettingsError
 from leadline.settings import Settings, load
-from leadline.settings.common import ClusterSettings, PathSettings, StoreSettings
+from leadline.settings.common import ClusterSettings, PathSettings
 from leadline.settings.load import load_section
 from leadline.settings.plugins import PluginSettings, install
 
@@ -59,52 +58,22 @@ class Context:
 
     @property
     def store_address(self) -> str:
-        named = self.store_option or self.settings.get("store", StoreSettings).address
-        return named or f"lake:{self.paths.lake}"
+        from leadline.store.configured import address_of
+
+        return self.store_option or address_of(self.settings)
 
     @cached_property
     def store(self) -> Store:
         """
         The store, opened on first use and closed when the command ends.
         """
-        from leadline.store import open_store
+        from leadline.store.configured import configured_store
 
-        remote = self.store_address.startswith("opensearch")
-        return open_store(self.store_address, **(store_options(self.settings) if remote else {}))
+        return configured_store(self.settings, self.store_address)
 
     def close(self) -> None:
         if "store" in self.__dict__:
             self.store.close()
-
-
-def store_options(settings: Settings) -> dict[str, object]:
-    """
-    How to reach the store, secrets read from their files; `retention` for its policies.
-    """
-    store = settings.get("store", StoreSettings)
-    options: dict[str, object] = {
-        "verify": store.verify,
-        "settings": settings.sections["opensearch"],
-    }
-    if store.ca_file:
-        options["ca_file"] = store.ca_file
-    if store.username:
-        options["username"] = store.username
-    if store.password_file:
-        options["password"] = secret(store.password_file)
-    if store.api_key_file:
-        options["api_key"] = secret(store.api_key_file)
-    return options
-
-
-def secret(path: Path) -> str:
-    try:
-        text = path.read_text(encoding="utf-8").strip()
-    except OSError as error:
-        raise SettingsError(f"{path}: cannot be read: {error.strerror}") from None
-    if not text:
-        raise SettingsError(f"{path}: empty; it should hold one secret")
-    return text
 
 
 def with_context(function: Callable[Concatenate[Context, P], R]) -> Callable[P, R]:

@@ -7,7 +7,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from leadline.commands.address import web_secret, where
-from leadline.commands.context import Context, secret
+from leadline.commands.context import Context
+from leadline.settings.secret import secret
 from leadline.top.client import Api
 from leadline.top.settings import ClientSettings
 from leadline.web.settings import WebSettings

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from leadline.commands.context import Context, secret, with_context
+from leadline.commands.context import Context, with_context
 from leadline.errors import SettingsError
 from leadline.settings.common import RetentionSettings, StoreSettings
+from leadline.settings.secret import secret
 from leadline.web.settings import WebSettings
 
 if TYPE_CHECKING:

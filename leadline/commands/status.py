@@ -15,10 +15,11 @@ from typing import Any
 import click
 
 from leadline.alerts.ledger import Ledger
-from leadline.commands.context import Context, secret, with_context
+from leadline.commands.context import Context, with_context
 from leadline.commands.daemons import shippers, show, trouble
 from leadline.commands.remote import pages_api
 from leadline.errors import LeadlineError
+from leadline.settings.secret import secret
 from leadline.store.scope import EVERYTHING, Scope
 from shipper.senders.settings import ShipSettings
 from shipper.status import read_status

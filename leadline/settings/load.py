@@ -102,6 +102,18 @@ def _merged(files: Sequence[Path], overrides: Sequence[str]) -> dict[str, Tree]:
     return tree.value
 
 
+def load_part(
+    schema: Mapping[str, Any], *, file: Path | None = None, overrides: Sequence[str] = ()
+) -> Settings:
+    """
+    Only what SCHEMA names, whatever else the files hold: for who knows no other section.
+    """
+    files = find_files(file)
+    tree = _merged(files, overrides)
+    given = {name: inner for name, inner in tree.items() if name in schema}
+    return Settings(Sections(schema, given), tuple(files))
+
+
 def load(
     schema: Mapping[str, Any],
     *,

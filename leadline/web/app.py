@@ -14,10 +14,11 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from leadline.errors import LeadlineError, NotAllowedError, QuestionError, StoreError
 from leadline.language import _, current, said
+from leadline.render import safe_text
 from leadline.web.access import Door, shown, signs_in
 from leadline.web.problem import problem
 from leadline.web.settings import WebSettings
-from leadline.web.site import Site
+from leadline.web.site import Site, read_site
 from leadline.web.speaking import add_languages, links
 
 # Our own files and nothing else: what a command line holds can never run.
@@ -52,10 +53,12 @@ def own_version() -> str:
         return "0"
 
 
-def create_app(site: Site) -> Flask:
+def create_app(site: Site | None = None) -> Flask:
     """
-    The WSGI application of SITE.
+    The WSGI application of SITE; without one of what the settings file describes, so that any WSGI
+    server can be told `leadline.web:create_app()`.
     """
+    site = site or read_site()
     from leadline.web.api import add_api
     from leadline.web.asking import Desk
     from leadline.web.pages import NAVIGATION, add_pages
@@ -63,6 +66,7 @@ def create_app(site: Site) -> Flask:
     app = Flask(__name__, static_folder="static", template_folder="templates")
     app.jinja_env.trim_blocks = True
     app.jinja_env.lstrip_blocks = True
+    app.jinja_env.finalize = plainly
     app.config["SEND_FILE_MAX_AGE_DEFAULT"] = 86400 * 30
     app.extensions["leadline"] = Desk(site)
     app.config["VERSION"] = own_version()
@@ -88,6 +92,13 @@ def create_app(site: Site) -> Flask:
     add_errors(app)
     app.wsgi_app = under_prefix(app.wsgi_app, site.settings)  # type: ignore[assignment, method-assign]
     return app
+
+
+def plainly(value: object) -> object:
+    """
+    Names are shown as they are written: nothing in them turns the line around or hides a part.
+    """
+    return safe_text(value) if type(value) is str else value
 
 
 def under_prefix(wsgi: Callable[..., object], settings: WebSettings) -> Callable[..., object]:

@@ -1,5 +1,5 @@
 """
-The production server: one process, many threads, warm before it says it is ready.
+The production server: threads, in one process or several, warm before they take a request.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def options(site: Site) -> dict[str, object]:
     wanted: dict[str, object] = {
         "bind": f"{host}:{port}",
         "worker_class": "gthread",
-        "workers": 1,
+        "workers": site.settings.processes,
         "threads": site.settings.threads,
         "timeout": 60,
         "graceful_timeout": 5,

@@ -15,7 +15,8 @@ ACCESS = ("open", "token", "proxy", "accounts")
 @dataclass(frozen=True)
 class WebSettings:
     listen: str = "127.0.0.1:8470"  # address and port of the pages
-    threads: int = 8  # readers served at the same time
+    threads: int = 8  # readers served at the same time, by each process
+    processes: int = 1  # processes that serve; each remembers answers for itself
     prefix: str = ""  # path the pages live under behind a proxy: /leadline
     remember: Duration = Duration(5)  # how long an answer may be shown again
     access: str = "open"  # open, token, proxy (the site's sign-on names the user), or accounts
@@ -31,6 +32,8 @@ class WebSettings:
     def __post_init__(self) -> None:
         if not 1 <= self.threads <= 256:
             raise ValueError(f"threads {self.threads}: give 1 to 256")
+        if not 1 <= self.processes <= 64:
+            raise ValueError(f"processes {self.processes}: give 1 to 64")
         if self.access not in ACCESS:
             raise ValueError(f"access {self.access!r}: give one of {', '.join(ACCESS)}")
         if self.public and self.access not in ("proxy", "accounts"):

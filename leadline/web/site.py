@@ -7,13 +7,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from leadline.reports.settings import AdviceSettings, AllocationSettings, FindingSettings
 from leadline.settings import Settings
-from leadline.settings.common import ClusterSettings
+from leadline.settings.common import COMMON_SECTIONS, ClusterSettings
+from leadline.settings.load import load_part
 from leadline.settings.zones import local_zone
+from leadline.store.configured import configured_store
 from leadline.store.contract import Store
+from leadline.store.opensearch.settings import OpenSearchSettings
 from leadline.store.scope import EVERYTHING, Scope
 from leadline.web.settings import ConstantSettings, WebSettings
 
@@ -57,6 +61,17 @@ def site_of(settings: Settings, open_store: Callable[[], Store]) -> Site:
     known = {name: settings.sections[name] for name in SECTIONS}
     web = known.pop("web")
     return Site(open=open_store, settings=web, zone=zone_of(known["clusters"]), **known)  # type: ignore[arg-type]
+
+
+def read_site(file: Path | None = None) -> Site:
+    """
+    The site of the settings file that `leadline serve` would read: FILE, $LEADLINE_CONFIG, or the
+    usual places. The store is opened when the first page asks, in the process that serves it.
+    """
+    settings = load_part(
+        {**COMMON_SECTIONS, **SECTIONS, "opensearch": OpenSearchSettings}, file=file
+    )
+    return site_of(settings, lambda: configured_store(settings))
 
 
 def zone_of(clusters: Mapping[str, ClusterSettings]) -> ZoneInfo:
