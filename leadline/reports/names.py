@@ -4,11 +4,13 @@ Names of nodes on both sides: what the scheduler has, and what sends samples.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from leadline.formats.nodestate import REMOVED
 from leadline.reports.nodes import Fleet, Host
+
+SHOWN = 10  # names told of many
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,17 +67,28 @@ def names(fleet: Fleet) -> Names:
 
 def differences(fleet: Fleet) -> list[str]:
     """
-    One line each: for people.
+    One line for each cluster and kind: for people.
     """
     found = names(fleet)
-    return [
-        *(
-            f"{a[0]}/{a[1]}: the scheduler's name of what sends as {b[1]}: one node, write it so"
-            for a, b in found.written
-        ),
-        *(f"{c}/{name}: the scheduler has it, it sends no samples" for c, name in found.silent),
-        *(
-            f"{c}/{name}: it sends samples, the scheduler does not have it"
-            for c, name in found.strange
-        ),
+    pairs = [
+        f"{a[0]}/{a[1]}: the scheduler's name of what sends as {b[1]}: one node, write it so"
+        for a, b in found.written
     ]
+    return [
+        *pairs[:SHOWN],
+        *_lines(found.silent, "the scheduler has, which send no samples"),
+        *_lines(found.strange, "that send samples, which the scheduler does not have"),
+    ]
+
+
+def _lines(hosts: Iterable[Host], what: str) -> Iterator[str]:
+    by_cluster: dict[str, list[str]] = {}
+    for cluster, name in hosts:
+        by_cluster.setdefault(cluster, []).append(name)
+    for cluster, own in by_cluster.items():
+        yield f"{cluster}: {len(own)} {what}: {shown(own)}"
+
+
+def shown(names: Sequence[str]) -> str:
+    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+    return ", ".join(names[:SHOWN]) + more

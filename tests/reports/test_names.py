@@ -33,9 +33,10 @@ def test_names_on_both_sides_are_compared() -> None:
             ]
         )
     )
-    assert ["fox/n2", "fox/head", "fox/login"] == [
-        line.partition(":")[0] for line in differences(fleet)
-    ]
+    assert [
+        "fox: 1 the scheduler has, which send no samples: n2",
+        "fox: 2 that send samples, which the scheduler does not have: head, login",
+    ] == differences(fleet)
 
 
 def test_one_node_in_two_spellings() -> None:

@@ -19,11 +19,10 @@ from leadline.reports.finding import (
     text,
     total,
 )
-from leadline.reports.names import names
+from leadline.reports.names import names, shown
 from leadline.reports.nodes import Host, fleet
 from leadline.store.plan import Condition, Op
 
-SHOWN = 10  # names told of many
 PLACE = groups("cluster", "host.name")
 
 
@@ -169,13 +168,12 @@ def _named(hosts: list[Host], what: str, remedy: str) -> list[Finding]:
     found = []
     for cluster in sorted({cluster for cluster, _ in hosts}):
         own = [name for where, name in hosts if where == cluster]
-        more = f" and {len(own) - SHOWN} more" if len(own) > SHOWN else ""
         found.append(
             Finding(
                 kind="node names",
                 cluster=cluster,
                 object=f"{len(own)} nodes" if len(own) > 1 else own[0],
-                evidence=f"{what}: {', '.join(own[:SHOWN])}{more}",
+                evidence=f"{what}: {shown(own)}",
                 remedy=remedy,
             )
         )
