@@ -14,7 +14,7 @@ from enrich.backfill.known import sort_out, vanished
 from enrich.backfill.options import Options
 from enrich.backfill.sacct_documents import base, document_of, identity, seconds_of, slices_of
 from enrich.backfill.sacct_json import is_dump, jobs_of
-from enrich.backfill.sacct_rows import logical_lines, read_row, separator
+from enrich.backfill.sacct_rows import Lines, read_row, separator
 from enrich.backfill.seen import Seen
 from enrich.backfill.sink import Sink
 from enrich.backfill.tally import Rejects, Tally
@@ -77,23 +77,31 @@ class SacctReader:
     def _rows(
         self, source: Source, progress: Callable[[int], None]
     ) -> Iterator[tuple[int, bytes, Row]]:
-        header: list[str] = []
-        cut = separator(source.head)
+        cut, header = separator(source.head), list[str]()
+        lines = Lines(cut)
         for piece in source.slices(0, SLICE):
-            for number, raw in logical_lines(piece, len(header), cut):
-                if not raw.strip() or raw.startswith(b"#"):
-                    continue
-                fields = raw.decode("utf-8", "replace").split(cut.decode())
-                if not header or fields == header:
-                    header = [*fields]
-                    self._check_header(source.name, header)
-                    continue
-                try:
-                    yield number, raw, read_row(header, fields)
-                except FormatError as error:
-                    self.tally.read += 1
-                    self._refuse(source.name, number, raw, str(error))
+            for number, raw in lines.of(piece):
+                yield from self._row(source.name, number, raw, cut, header)
             progress(piece.end)
+        for number, raw in lines.rest():
+            yield from self._row(source.name, number, raw, cut, header)
+
+    def _row(
+        self, name: str, number: int, raw: bytes, cut: bytes, header: list[str]
+    ) -> Iterator[tuple[int, bytes, Row]]:
+        """
+        The line as a row, unless it is the HEADER, which it then becomes, or refused.
+        """
+        fields = raw.decode("utf-8", "replace").split(cut.decode())
+        if not header or fields == header:
+            header[:] = fields
+            self._check_header(name, header)
+            return
+        try:
+            yield number, raw, read_row(header, fields)
+        except FormatError as error:
+            self.tally.read += 1
+            self._refuse(name, number, raw, str(error))
 
     def _check_header(self, name: str, header: list[str]) -> None:
         missing = [field for field in NEEDED if field not in header]

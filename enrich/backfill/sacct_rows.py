@@ -14,6 +14,7 @@ from leadline.formats.sacct import ABSENT, CUT
 
 Cells = dict[str, str]
 FREE = ("JobName", "Comment", "AdminComment", "SystemComment", "SubmitLine", "WorkDir", "Reason")
+LONGEST_TEXT = 64 << 10  # bytes of a line within a text
 MOST_EXTRA = 4  # separators too many in a line that is still tried to be read
 
 
@@ -25,25 +26,54 @@ def separator(head: bytes) -> bytes:
     return next((cut for cut in (CUT.encode(), b"\t", b";") if cut in first), b"|")
 
 
-def logical_lines(piece: Slice, width: int, cut: bytes) -> Iterator[tuple[int, bytes]]:
+Line = tuple[int, bytes]
+
+
+class Lines:
     """
-    Lines; one that is too short is put together with the next: names may hold newlines.
+    Lines put together again: what people write freely may hold newlines.
+
+    A line with all its fields stands for itself. One with fewer begins a record whose rest
+    follows, or, without any separator, ends a free text that is the record's last field.
     """
-    held, first = b"", 0
-    for number, raw in enumerate(piece.data.split(b"\n"), piece.line):
-        if not width:
-            width = raw.count(cut) + 1 if raw.strip() and not raw.startswith(b"#") else 0
-        joined = held + b" " + raw if held else raw
-        if held and joined.count(cut) >= width:
-            yield first, held
-            joined, held = raw, b""
-        if joined.count(cut) + 1 < width and joined.strip() and not joined.startswith(b"#"):
-            held, first = joined, first if held else number
-            continue
-        yield (first if held else number), joined
-        held = b""
-    if held:
-        yield first, held
+
+    def __init__(self, cut: bytes) -> None:
+        self._cut = cut
+        self._fields = 0  # the header's
+        self._ends_free = False
+        self._whole: Line | None = None
+        self._begun: Line | None = None
+
+    def of(self, piece: Slice) -> Iterator[Line]:
+        for number, raw in enumerate(piece.data.split(b"\n"), piece.line):
+            if not raw.strip() or raw.startswith(b"#"):
+                continue
+            if not self._fields:
+                names = raw.split(self._cut)
+                self._fields, self._ends_free = len(names), names[-1].decode("latin-1") in FREE
+            yield from self._add(number, raw)
+
+    def rest(self) -> Iterator[Line]:
+        yield from (line for line in (self._whole, self._begun) if line)
+        self._whole = self._begun = None
+
+    def _add(self, number: int, raw: bytes) -> Iterator[Line]:
+        if raw.count(self._cut) + 1 >= self._fields:
+            yield from self.rest()
+            self._whole = number, raw
+        elif self._begun:
+            first, begun = self._begun
+            self._begun = first, begun + b" " + raw
+            if self._begun[1].count(self._cut) + 1 >= self._fields:
+                yield from (line for line in (self._whole,) if line)
+                self._whole, self._begun = self._begun, None
+        elif self._cut in raw:
+            self._begun = number, raw
+        elif self._ends_free and self._whole and len(raw) <= LONGEST_TEXT:
+            self._whole = self._whole[0], self._whole[1] + b" " + raw
+        else:
+            yield from self.rest()
+            yield number, raw
 
 
 def read_row(header: list[str], fields: list[str]) -> Cells:

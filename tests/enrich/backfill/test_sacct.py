@@ -151,6 +151,31 @@ def test_what_was_read_and_written_and_where(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.parametrize("last", [False, True])
+def test_newlines_in_names(tmp_path: Path, last: bool) -> None:
+    """
+    Amid the fields or as the last of them, a name's newlines neither shift nor swallow a record.
+    """
+    row = "{0}|{0}|alice|COMPLETED|2026-11-01T10:00:00|2026-11-01T11:00:00|2026-11-01T12:00:00"
+    head = "JobIDRaw|JobID|User|State|Submit|Start|End"
+    names = ("a\nb\nc", "plain", "two\nlines")
+    path = tmp_path / "dump"
+    rows = [row.format(number) for number in (1, 2, 3)]
+    if last:
+        lines = [f"{head}|JobName", *(f"{r}|{n}" for r, n in zip(rows, names, strict=True))]
+    else:
+        lines = [
+            head.replace("|State", "|JobName|State"),
+            *(r.replace("|COMPLETED", f"|{n}|COMPLETED") for r, n in zip(rows, names, strict=True)),
+        ]
+    path.write_text("\n".join(lines) + "\n")
+
+    store, tally = read(path)
+
+    assert [d["job.name"] for d in jobs(store)] == ["a b c", "plain", "two lines"]
+    assert tally.rejected.total() == 0
+
+
 def test_a_requeued_job_is_two_runs(tmp_path: Path) -> None:
     """
     The same number submitted again is another run.

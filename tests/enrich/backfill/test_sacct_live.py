@@ -127,7 +127,7 @@ def test_the_next_call_overlaps_the_last_one(cluster: Cluster) -> None:
     A record that slurmdbd got late is caught, one that did not change is not written again.
     """
     cluster.ran(1, NOW - 500, NOW - 400)
-    cluster.ask()
+    cluster.ask(since=NOW - 4 * DAY)
     cluster.calls()
     cluster.ran(2, NOW - 300, NOW - 200)
     cluster.now += 600
@@ -144,7 +144,7 @@ def test_once_a_day_it_looks_further_back(cluster: Cluster) -> None:
     What was corrected within the week is updated.
     """
     cluster.ran(1, NOW - 3 * DAY, NOW - 2 * DAY, TotalCPU="10:00")
-    cluster.ask()
+    cluster.ask(since=NOW - 4 * DAY)
     cluster.calls()
     cluster.ran(1, NOW - 3 * DAY, NOW - 2 * DAY, TotalCPU="20:00")
     cluster.now += HOUR
@@ -165,7 +165,7 @@ def test_a_running_job_ends(cluster: Cluster) -> None:
     Provisional while it runs; its end replaces it.
     """
     cluster.ran(1, NOW - 500, None)
-    cluster.ask()
+    cluster.ask(since=NOW - 4 * DAY)
     cluster.now += 600
     cluster.ran(1, NOW - 500, NOW + 100)
 
@@ -182,7 +182,7 @@ def test_an_answer_that_fails_is_asked_for_again(cluster: Cluster) -> None:
     What was read before is kept, and the next call goes on there.
     """
     cluster.ran(1, NOW - 500, NOW - 400)
-    cluster.ask()
+    cluster.ask(since=NOW - 4 * DAY)
     cluster.calls()
     cluster.now += 2 * HOUR
     (cluster.folder / "broken").touch()
