@@ -14,13 +14,13 @@ import orjson
 from leadline.commands.context import Context, with_context
 from leadline.commands.showing import PictureFile, write_picture
 from leadline.errors import QuestionError
-from leadline.formats.times import from_epoch
-from leadline.render import Column, Table, render
+from leadline.render import render
 from leadline.render.table import FORMATS
 from leadline.reports.advice import advise
 from leadline.reports.job import JobView, job_view
 from leadline.reports.job_compare import side_by_side
 from leadline.reports.job_picture import job_picture
+from leadline.reports.job_table import as_json, profile_table
 from leadline.reports.job_text import summary
 from leadline.reports.scale import scale
 from leadline.reports.scale_text import scale_summary
@@ -114,36 +114,3 @@ def qualified(context: Context, name: str) -> str:
     if not cluster:
         raise QuestionError(f"job {name}: of which cluster? Write fox/{name}, or --cluster fox")
     return f"{cluster}/{name}"
-
-
-def as_json(view: JobView, limits: AdviceSettings) -> dict[str, object]:
-    return {**asdict(view), "advice": [asdict(known) for known in advise(view, limits)]}
-
-
-def profile_table(view: JobView) -> Table:
-    """
-    One row per interval of the job; what was not measured stays empty.
-    """
-    seen = view.profile
-    columns = [
-        Column("job", "job"),
-        Column("time", "time"),
-        Column("cores", "cores", "hours"),
-        Column("memory_bytes", "memory", "bytes"),
-        Column("gpus", "GPUs", "hours"),
-        Column("io_bytes_per_second", "I/O", "bytes"),
-    ]
-    assert seen.start is not None or not seen.memory
-    begin = seen.start.timestamp() if seen.start else 0.0
-    rows = tuple(
-        {
-            "job": view.job,
-            "time": from_epoch(begin + tick * seen.interval),
-            "cores": seen.cores[tick],
-            "memory_bytes": seen.memory[tick],
-            "gpus": seen.gpus[tick],
-            "io_bytes_per_second": seen.io[tick],
-        }
-        for tick in range(len(seen.memory))
-    )
-    return Table(tuple(columns), rows)

@@ -38,7 +38,6 @@ ROUTES = (
         view=asked.usage,
         meaning="Any measure by any dimension over any period",
         answer=schemas.USAGE,
-        csv=True,
         parameters=(
             Parameter(
                 name="q",
@@ -74,7 +73,6 @@ ROUTES = (
         view=lists.jobs,
         meaning="Runs that ended in the period, or run now, the newest first",
         answer=schemas.listed(schemas.JOB),
-        csv=True,
         parameters=(
             WHERE,
             period("last 24 hours", "When they ended; `now`: those that run"),
@@ -89,7 +87,15 @@ ROUTES = (
         view=lists.job,
         meaning="What happened with one job: asked, used, over time, advice",
         answer=ANYTHING,
-        parameters=(Parameter(name="run", meaning="One run of an id that was used again"),),
+        parameters=(
+            Parameter(name="run", meaning="One run of an id that was used again"),
+            Parameter(
+                name="format",
+                meaning="How to answer; all but json tell its use over time",
+                default="json",
+                choices=("json", "csv", "svg", "png"),
+            ),
+        ),
     ),
     Route(
         path="/nodes",
@@ -97,7 +103,6 @@ ROUTES = (
         view=lists.nodes,
         meaning="Nodes as the scheduler saw them: state with every flag, reason, availability",
         answer=schemas.listed(schemas.NODE),
-        csv=True,
         parameters=(WHERE, period("last 7 days"), limit(100), CURSOR, JSON_OR_CSV),
     ),
     Route(
@@ -106,7 +111,6 @@ ROUTES = (
         view=lists.findings,
         meaning="What somebody should look at, the worst first",
         answer=schemas.listed(schemas.FINDING),
-        csv=True,
         parameters=(
             period("last 24 hours"),
             Parameter(name="kind", meaning="Kinds, by commas", example="idle GPUs"),

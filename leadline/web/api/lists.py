@@ -4,7 +4,6 @@ Lists for programs: runs, nodes, findings; the long ones in pieces.
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from datetime import datetime, timedelta
 
 from werkzeug.wrappers import Response
@@ -12,18 +11,21 @@ from werkzeug.wrappers import Response
 from leadline.errors import FormatError, QuestionError
 from leadline.formats.times import EARLIEST, parse_time
 from leadline.query import Period, Question, parse_filters
-from leadline.render import Column
-from leadline.reports.advice import advise
+from leadline.render import Column, render
+from leadline.render.charts import draw_file, draw_png
 from leadline.reports.finding import Case
 from leadline.reports.findings import COLUMNS as FINDING
 from leadline.reports.findings import findings as find
 from leadline.reports.findings import rows as finding_rows
 from leadline.reports.job import job_view
+from leadline.reports.job_picture import job_picture
+from leadline.reports.job_table import as_json as job_json
+from leadline.reports.job_table import profile_table
 from leadline.reports.jobs import COLUMNS as JOB
 from leadline.reports.jobs import job_rows
 from leadline.reports.nodes import fleet, node_rows
 from leadline.store.plan import Condition
-from leadline.web.api.answers import Piece, Rows, as_json, cut, listed, place_of
+from leadline.web.api.answers import Piece, Rows, as_csv, as_json, cut, listed, place_of, sent
 from leadline.web.asking import desk
 
 TICK = timedelta(milliseconds=1)  # the step of written times
@@ -67,13 +69,21 @@ def _runs(span: Period | None, where: list[Condition], limit: int, cursor: str) 
     return Piece(shown, (last, before + same))
 
 
-def job(job: str, run: str) -> Response:
+def job(job: str, run: str, format: str) -> Response:
     store, seen, now = desk().open(), desk().scope, desk().now
     view = desk().once(
         ("job", job, run or None, seen), lambda: job_view(store, seen, job, now, run=run or None)
     )
-    counsel = advise(view, desk().site.advice)
-    return as_json({**asdict(view), "advice": [asdict(known) for known in counsel]})
+    if format == "json":
+        return as_json(job_json(view, desk().site.advice))
+    if format == "csv":
+        return as_csv(render(profile_table(view), "csv") + "\n", "job.csv")
+    picture = job_picture(view, desk().site.zone)
+    if picture is None:
+        raise QuestionError(f"job {job}: too few samples for a picture")
+    if format == "svg":
+        return sent(draw_file(picture), "image/svg+xml; charset=utf-8")
+    return sent(draw_png(picture), "image/png")
 
 
 def nodes(period: str, where: str, limit: str, cursor: str, format: str) -> Response:

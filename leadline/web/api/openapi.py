@@ -13,6 +13,12 @@ from leadline.web.api.answers import as_json
 from leadline.web.api.route import Parameter, Route, Schema
 from leadline.web.problem import PROBLEM
 
+FORMS = {
+    "json": "application/json",
+    "csv": "text/csv",
+    "svg": "image/svg+xml",
+    "png": "image/png",
+}
 ABOUT = (
     "What really runs on the clusters. A question is asked by its parts or as one line; amounts "
     "are in the unit named beside them; what was not measured is null, never 0."
@@ -47,9 +53,8 @@ def _path(route: Route) -> str:
 
 
 def _operation(route: Route) -> Schema:
-    content: Schema = {"application/json": {"schema": route.answer}}
-    if route.csv:
-        content["text/csv"] = {"schema": {"type": "string"}}
+    content: Schema = {FORMS[form]: {"schema": {"type": "string"}} for form in route.forms}
+    content[FORMS["json"]] = {"schema": route.answer}
     refused = {
         "description": "What cannot be asked, in one line",
         "content": {PROBLEM: {"schema": {"$ref": "#/components/schemas/problem"}}},

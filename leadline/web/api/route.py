@@ -70,7 +70,6 @@ class Route:
     meaning: str
     answer: Schema  # of the JSON
     parameters: tuple[Parameter, ...] = ()
-    csv: bool = False  # answers format=csv too
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -79,6 +78,14 @@ class Route:
         """
         inside = [part.partition(">")[0] for part in self.path.split("<")[1:]]
         return tuple(part.rpartition(":")[2] for part in inside)
+
+    @property
+    def forms(self) -> tuple[str, ...]:
+        """
+        What `format` may say.
+        """
+        known = next((p for p in self.parameters if p.name == "format"), None)
+        return known.choices if known else ("json",)
 
     def read(self, given: dict[str, str]) -> dict[str, str]:
         """

@@ -22,7 +22,8 @@ function make(parent, tag, name) {
   return parent.appendChild(found);
 }
 
-const locale = document.documentElement.lang || "en";
+const spoken = document.documentElement.lang || "en";
+const locale = spoken === "en" ? "en-GB" : spoken;
 
 function figureOf(value) {
   if (value === null) return document.body.dataset.unmeasured;

@@ -23,9 +23,10 @@ from leadline.web.api import ROUTES
 from leadline.web.api.answers import cursor
 from leadline.web.api.route import BASE, Route
 from leadline.web.settings import ConstantSettings
-from tests.web.conftest import NOW, job, node, site_of, week
+from tests.web.conftest import NOW, job, node, process, site_of, week
 
 # A question for each route that needs one.
+LISTS = [route for route in ROUTES if route.forms == ("json", "csv")]
 ASKED = {"search": "?words=mdrun", "values": "?dimension=user", "jobs": "?period=last+7+days"}
 GRANTS = (
     GrantSettings(period="2026-10-01..2027-03-31", project="chem", cluster="fox", core_hours=1820),
@@ -49,6 +50,9 @@ def app() -> Flask:
     store.write([state(f"c1-{number}", "IDLE") for number in range(12)], "create")
     card = {"gpu.uuid": "GPU-1", "gpu.model": "A100", "dataset": "gpu", "gpu_seconds": 9.0}
     store.write([{**node(NOW - timedelta(minutes=30), "c1-1"), **card}], "create")
+    ticks = [NOW - timedelta(hours=4, minutes=5 * number) for number in range(8)]
+    long = {"job.id": "fox/777", "interval.seconds": 300, "process.entity_id": "7-7"}
+    store.write([process(tick, 1, **long) for tick in ticks], "create")
     site = replace(
         site_of(store),
         constants={"students": ConstantSettings(2400, "people", "enrolled")},
@@ -88,7 +92,11 @@ def test_description_is_valid_and_whole(client: FlaskClient) -> None:
         assert named == {p.name for p in route.parameters} | set(route.parts)
 
 
-@pytest.mark.parametrize("route", [r for r in ROUTES if r.csv], ids=lambda route: route.name)
+@pytest.mark.parametrize(
+    "route",
+    LISTS,
+    ids=lambda route: route.name,
+)
 def test_csv_has_the_rows_of_json(client: FlaskClient, route: Route) -> None:
     """
     The same rows, whichever form is asked for.
@@ -106,6 +114,7 @@ def test_csv_has_the_rows_of_json(client: FlaskClient, route: Route) -> None:
         ("usage?by=progam", "do you mean program"),
         ("usage?perod=today", "did you mean period?"),
         ("usage?format=xml", "write json or csv"),
+        ("jobs/fox/101?format=svg", "too few samples for a picture"),
         ("search", "words=gmx+mdrun"),
         ("jobs?limit=0", "from 1 to 1000"),
         ("jobs?where=x", "where user=alice"),
@@ -126,6 +135,19 @@ def test_what_cannot_be_asked_is_a_problem(client: FlaskClient, asked: str, told
     problem = answer.get_json()
     assert problem["status"] == 400
     assert told in problem["detail"]
+
+
+def test_use_of_a_job_over_time(client: FlaskClient) -> None:
+    """
+    As a table for spreadsheets, and as the picture of its page.
+    """
+    asked = f"{BASE}/jobs/fox/777?format="
+    lines = list(csv.DictReader(io.StringIO(client.get(f"{asked}csv").get_data(as_text=True))))
+    assert len(lines) >= 8
+    assert float(lines[0]["cores"]) > 0
+    svg = client.get(f"{asked}svg")
+    assert (svg.mimetype, b"cores busy" in svg.data) == ("image/svg+xml", True)
+    assert client.get(f"{asked}png").data.startswith(b"\x89PNG")
 
 
 def test_unknown_address_is_a_problem(client: FlaskClient) -> None:
