@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from fnmatch import fnmatchcase
 
 from leadline.alerts.ledger import Ledger
@@ -17,10 +17,8 @@ from leadline.alerts.notifiers.contract import printable
 from leadline.alerts.rules import Rule
 from leadline.alerts.settings import RANK, AlertSettings, PersonSettings
 from leadline.alerts.watch import Look, Sighting, look
+from leadline.alerts.wishes import current
 from leadline.errors import LeadlineError
-from leadline.formats import Document
-from leadline.formats.times import format_time
-from leadline.query.rollups import NOBODY
 from leadline.store.contract import Store
 
 DAY = 86400.0
@@ -117,8 +115,7 @@ class Engine:
         """
         For everyone who wants to hear of it, that an alert fires or is over: each once.
         """
-        current = self.ledger.rows("SELECT * FROM silences WHERE until > ?", now)
-        silences = [dict(row) for row in current]
+        silences = current(self.ledger, "silence", now)
         ended = "SELECT * FROM alerts WHERE ended > ?"
         known = {tuple(row) for row in self.ledger.rows(NOTED)}
         alerts = [*self.ledger.open_alerts(), *map(dict, self.ledger.rows(ended, now - 7 * DAY))]
@@ -126,7 +123,7 @@ class Engine:
             if any(_fits(silence, one) for silence in silences):
                 continue
             kind = "fires" if one["ended"] is None else "over"
-            for recipient in self.audience(one):
+            for recipient in self.audience(one, now):
                 rule = self.rules.get(str(one["rule"]))
                 dry = int(not self.settings.send or (rule is not None and rule.dry))
                 if (one["id"], recipient, dry, kind) in known:
@@ -136,7 +133,7 @@ class Engine:
                 elif not recipient.startswith(USER):
                     self._over(one, recipient, dry, now)
 
-    def audience(self, one: Mapping[str, object]) -> list[str]:
+    def audience(self, one: Mapping[str, object], now: float) -> list[str]:
         found = [
             name
             for name, person in self.people.items()
@@ -145,9 +142,9 @@ class Engine:
             and any(fnmatchcase(str(one["rule"]), pattern) for pattern in person.rules)
             and any(fnmatchcase(str(one["cluster"]), pattern) for pattern in person.clusters)
         ]
-        return [*found, f"{USER}{one['user']}"] if self.concerns_user(one) else found
+        return [*found, f"{USER}{one['user']}"] if self.concerns_user(one, now) else found
 
-    def concerns_user(self, one: Mapping[str, object]) -> bool:
+    def concerns_user(self, one: Mapping[str, object], now: float) -> bool:
         """
         The share and the hours must both be bad before a user is written to.
         """
@@ -161,7 +158,7 @@ class Engine:
             and share >= wanted.user_share
             and hours >= wanted.user_hours
             and user not in wanted.opt_out
-            and not self.ledger.mark(f"opt-out:{user}")
+            and not any(one["object"] == user for one in current(self.ledger, "opt-out", now))
         )
 
     def _add(self, one: Mapping[str, object], to: str, dry: int, kind: str, now: float) -> None:
@@ -181,48 +178,7 @@ class Engine:
             return
         self._add(one, to, dry, "over", now)
 
-    def record(self, store: Store, now: datetime) -> int:
-        """
-        Every alert as an event in the store, so that pages and questions see it.
-        """
-        wanted = "SELECT * FROM alerts WHERE stored < CASE WHEN ended IS NULL THEN 1 ELSE 2 END"
-        rows = self.ledger.rows(f"{wanted} LIMIT 5000")
-        if not rows:
-            return 0
-        outcome = store.write([_event(dict(row)) for row in rows], "replace")
-        if outcome.kept:
-            return 0  # all of them again next time: a repeat changes nothing
-        with self.ledger.change():
-            for row in rows:
-                stage = 1 if row["ended"] is None else 2
-                self.ledger.do("UPDATE alerts SET stored = ? WHERE id = ?", stage, row["id"])
-        return len(rows)
-
 
 def _fits(silence: Mapping[str, object], one: Mapping[str, object]) -> bool:
     names = ("rule", "cluster", "object")
     return all(fnmatchcase(str(one[name]), str(silence[name])) for name in names)
-
-
-def _event(one: Mapping[str, object]) -> Document:
-    since, ended = float(str(one["since"])), one["ended"]
-    changed = float(str(ended)) if ended is not None else since
-    return {
-        "dataset": "event",
-        "@timestamp": _time(since),
-        "cluster": one["cluster"] or NOBODY,
-        "rule.name": one["rule"],
-        "event.object": str(one["object"])[:1000],
-        "event.kind": "alert",
-        "event.severity": one["severity"],
-        "event.start": _time(since),
-        "message": one["text"],
-        "record.version": int(changed * 1000),
-        **({"event.end": _time(changed)} if ended is not None else {}),
-        **({"event.value": one["value"]} if one["value"] is not None else {}),
-        **({"user.name": one["user"]} if one["user"] else {}),
-    }
-
-
-def _time(moment: float) -> str:
-    return format_time(datetime.fromtimestamp(moment, UTC))

@@ -7,6 +7,7 @@ from __future__ import annotations
 import fcntl
 import os
 import sqlite3
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,7 +17,7 @@ SCHEMA = """
 CREATE TABLE IF NOT EXISTS alerts (
   id INTEGER PRIMARY KEY, rule TEXT, cluster TEXT, object TEXT, severity TEXT, since REAL,
   seen REAL, ended REAL, value REAL, text TEXT, user TEXT, hours REAL, share REAL,
-  stored INTEGER DEFAULT 0);
+  stored INTEGER DEFAULT 0, heard TEXT DEFAULT '');
 CREATE UNIQUE INDEX IF NOT EXISTS open_alerts ON alerts (rule, cluster, object) WHERE ended IS NULL;
 CREATE TABLE IF NOT EXISTS notes (
   id INTEGER PRIMARY KEY, alert INTEGER, recipient TEXT, dry INTEGER, kind TEXT, at REAL,
@@ -28,8 +29,10 @@ CREATE TABLE IF NOT EXISTS outbox (
 CREATE INDEX IF NOT EXISTS outbox_waiting ON outbox (made) WHERE state IN ('waiting', 'sending');
 CREATE TABLE IF NOT EXISTS files (message TEXT PRIMARY KEY, name TEXT, kind TEXT, data BLOB);
 CREATE TABLE IF NOT EXISTS marks (name TEXT PRIMARY KEY, at REAL);
-CREATE TABLE IF NOT EXISTS silences (
-  id INTEGER PRIMARY KEY, rule TEXT, cluster TEXT, object TEXT, until REAL, reason TEXT);
+CREATE TABLE IF NOT EXISTS own (name TEXT PRIMARY KEY, value TEXT);
+CREATE TABLE IF NOT EXISTS wishes (
+  id TEXT PRIMARY KEY, kind TEXT, rule TEXT, cluster TEXT, object TEXT, until REAL, reason TEXT,
+  made REAL, changed REAL, shared REAL DEFAULT 0);
 """
 
 
@@ -44,6 +47,8 @@ class Ledger:
         self.db.execute("PRAGMA synchronous = FULL")
         self.db.execute("PRAGMA secure_delete = ON")  # who ran what is in it
         self.db.executescript(SCHEMA)
+        if "heard" not in {row["name"] for row in self.rows("PRAGMA table_info(alerts)")}:
+            self.do("ALTER TABLE alerts ADD COLUMN heard TEXT DEFAULT ''")
 
     @contextmanager
     def alone(self) -> Iterator[bool]:
@@ -88,10 +93,12 @@ class Ledger:
         where = "WHERE ended IS NULL AND (? IS NULL OR rule = ?) ORDER BY since, id"
         return [dict(row) for row in self.rows(f"SELECT * FROM alerts {where}", rule, rule)]  # noqa: S608 - our own words
 
-    def silence(self, rule: str, cluster: str, name: str, until: float, reason: str) -> None:
-        values = (rule, cluster, name, until, reason)
-        text = "INSERT INTO silences (rule, cluster, object, until, reason) VALUES (?, ?, ?, ?, ?)"
-        self.do(text, *values)
+    def identity(self) -> str:
+        """
+        What tells this ledger from those of other machines.
+        """
+        self.do("INSERT OR IGNORE INTO own VALUES ('identity', ?)", uuid.uuid4().hex)
+        return str(self.rows("SELECT value FROM own WHERE name = 'identity'")[0]["value"])
 
     def tidy(self, before: float) -> None:
         """
@@ -101,7 +108,7 @@ class Ledger:
         self.do("DELETE FROM files WHERE message NOT IN (SELECT id FROM outbox)")
         self.do("DELETE FROM alerts WHERE ended < ?", before)
         self.do("DELETE FROM notes WHERE alert NOT IN (SELECT id FROM alerts)")
-        self.do("DELETE FROM silences WHERE until < ?", before)
+        self.do("DELETE FROM wishes WHERE until < ?", before)
 
     def close(self) -> None:
         self.db.close()

@@ -18,7 +18,7 @@ SPAN = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)-([01]?\d|2[0-3]):([0-5]\d)")
 
 @dataclass(frozen=True)
 class AlertSettings:
-    enabled: bool = True  # evaluate the rules here; one machine of a site is enough
+    enabled: bool = True  # take part here; of several machines one does it at a time
     send: bool = False  # no is a dry run: messages are kept for `alerts list --messages` only
     rules: Path | None = None  # a YAML file of rules, over the shipped ones by name
     off: tuple[str, ...] = ()  # shipped rules that are not wanted

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any
 
@@ -17,14 +19,14 @@ from leadline.alerts.run import Alerts
 from leadline.alerts.schedule import Schedule
 from leadline.alerts.settings import AlertSettings, NotifierSettings
 from leadline.alerts.watch import look
+from leadline.alerts.wishes import FOREVER, add, current, end, share
 from leadline.commands.context import Context, with_context
-from leadline.errors import SettingsError
+from leadline.errors import LeadlineError, SettingsError
 from leadline.formats.times import from_epoch
 from leadline.render import Column, Table, render
 from leadline.settings.typed import parse_duration
 from leadline.settings.zones import cluster_zone
 
-FOREVER = 4e9
 OPEN = (
     Column("severity", "Severity"),
     Column("cluster", "Cluster"),
@@ -39,6 +41,14 @@ MESSAGES = (
     Column("attempts", "Tries", ""),
     Column("subject", "Subject"),
     Column("error", "Trouble"),
+)
+SILENCES = (
+    Column("id", "Id"),
+    Column("rule", "Rule"),
+    Column("cluster", "Cluster"),
+    Column("object", "Object"),
+    Column("until", "Until"),
+    Column("reason", "Why"),
 )
 RULES = (
     Column("rule", "Rule"),
@@ -175,58 +185,127 @@ def test(context: Context, name: str) -> None:
 
 
 @alerts.command()
-@click.argument("rule")
+@click.argument("rule", required=False)
 @click.argument("object_", metavar="[OBJECT]", default="*")
 @click.option("--for", "span", default="2h", show_default=True, metavar="TIME", help="How long.")
 @click.option("--on", "cluster", default="*", metavar="CLUSTER", help="On this cluster only.")
 @click.option("--reason", default="", help="Why, for those who find it.")
+@click.option("--end", "ended", metavar="ID", help="End this one now.")
 @with_context
 def silence(
-    context: Context, rule: str, object_: str, span: str, cluster: str, reason: str
+    context: Context,
+    rule: str | None,
+    object_: str,
+    span: str,
+    cluster: str,
+    reason: str,
+    ended: str | None,
 ) -> None:
     """
-    Say nothing of RULE (and OBJECT) for a while; both may hold * and ?.
+    Say nothing of RULE (and OBJECT) for a while; both may hold * and ?. Without RULE: what is
+    silenced now.
 
-    What still fires afterwards is said then. `--for 0` ends silences of exactly these words.
+    What still fires afterwards is said then. It holds on whichever machine does the alerts.
 
     \b
     Examples:
         leadline alerts silence node-silent 'c1-*' --for 4h --reason 'rack 1 is moved'
         leadline alerts silence '*' --for 30m
+        leadline alerts silence
+        leadline alerts silence --end 5f0c
     """
+    now = time.time()
+    with wishing(context) as ledger:
+        if ended is not None:
+            count = end(ledger, ended, now)
+            click.echo(f"{count} silences ended" if count else f"no silence begins with {ended!r}")
+        elif rule is None:
+            show_silences(ledger, now)
+        else:
+            until = now + seconds_of(span)
+            number = add(
+                ledger,
+                "silence",
+                until=until,
+                now=now,
+                rule=rule,
+                cluster=cluster,
+                object=object_,
+                reason=reason,
+            )
+            click.echo(f"{number}  {rule} {object_}: silent until {from_epoch(until)}")
+
+
+def seconds_of(span: str) -> float:
     try:
         seconds = parse_duration(span)
     except ValueError as error:
         raise SettingsError(f"--for: {error}") from None
-    ledger, now = Ledger(alerts_of(context).folder), time.time()
+    if seconds <= 0:
+        raise SettingsError("--for: a silence of no time; --end ID ends one")
+    return seconds
+
+
+def show_silences(ledger: Ledger, now: float) -> None:
+    rows = [
+        {**one, "until": from_epoch(one["until"]), "made": from_epoch(one["made"])}
+        for one in current(ledger, "silence", now)
+    ]
+    kept = tuple({column.name: row[column.name] for column in SILENCES} for row in rows)
+    click.echo(render(Table(SILENCES, kept), "table") if rows else "Nothing is silenced.")
+
+
+@contextmanager
+def wishing(context: Context) -> Iterator[Ledger]:
+    """
+    The ledger with what other machines were told, and the store with what is told here.
+    """
+    ledger = Ledger(alerts_of(context).folder)
     try:
-        where = "rule = ? AND cluster = ? AND object = ? AND until > ?"
-        with ledger.change():
-            ended = ledger.do(f"DELETE FROM silences WHERE {where}", rule, cluster, object_, now)  # noqa: S608 - our own words
-            if seconds:
-                ledger.silence(rule, cluster, object_, now + seconds, reason)
+        passed_on(context, ledger)
+        yield ledger
+        if not passed_on(context, ledger):
+            told = "The store does not answer: other machines hear of it when it does."
+            click.echo(told, err=True)
     finally:
         ledger.close()
-    until = f"silent until {from_epoch(now + seconds)}" if seconds else f"{ended} silences ended"
-    click.echo(f"{rule} {object_}: {until}")
+
+
+def passed_on(context: Context, ledger: Ledger) -> bool:
+    try:
+        share(ledger, context.store, datetime.now(UTC))
+    except (LeadlineError, OSError):
+        return False
+    return True
 
 
 @alerts.command("opt-out")
-@click.argument("user")
+@click.argument("user", required=False)
 @click.option("--undo", is_flag=True, help="Write to this user again.")
 @with_context
-def opt_out(context: Context, user: str, undo: bool) -> None:
+def opt_out(context: Context, user: str | None, undo: bool) -> None:
     """
-    Never write to USER, whatever the rules say.
+    Never write to USER, whatever the rules say. Without USER: who is not written to.
 
     \b
-    Example:
+    Examples:
         leadline alerts opt-out alice
+        leadline alerts opt-out
     """
-    ledger = Ledger(alerts_of(context).folder)
-    ledger.set_mark(f"opt-out:{user}", 0.0 if undo else FOREVER)
-    ledger.close()
-    click.echo(f"{user}: {'is written to again' if undo else 'is not written to any more'}")
+    now = time.time()
+    with wishing(context) as ledger:
+        out = current(ledger, "opt-out", now)
+        if user is None:
+            names = sorted({str(one["object"]) for one in out})
+            click.echo("\n".join(names) if names else "Everybody is written to.")
+            return
+        mine = [one for one in out if one["object"] == user]
+        if undo:
+            for one in mine:
+                end(ledger, one["id"], now)
+        elif not mine:
+            add(ledger, "opt-out", until=FOREVER, now=now, object=user)
+        click.echo(f"{user}: {'is written to again' if undo else 'is not written to any more'}")
 
 
 @alerts.command()

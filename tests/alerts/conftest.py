@@ -16,6 +16,7 @@ import orjson
 import pytest
 
 from leadline.alerts.engine import Engine
+from leadline.alerts.events import record
 from leadline.alerts.ledger import Ledger
 from leadline.alerts.notifiers import build_notifier
 from leadline.alerts.outbox import Outbox
@@ -65,7 +66,7 @@ class Site:
         ledger = Ledger(self.folder / "state")
         ledger.db.set_trace_callback(self.step)
         Engine(ledger, self.rules, self.settings, people, see).evaluate(self.store, now)
-        Engine(ledger, self.rules, self.settings, people, see).record(self.store, now)
+        record(ledger, self.store)
         box = Outbox(ledger, self.settings, people, lambda n: build_notifier(n, NotifierSettings()))
         box.gather(now)
         box.deliver(now)

@@ -66,18 +66,29 @@ def test_silence_begins_and_ends(site: Site) -> None:
     """
     A span nobody understands is refused.
     """
-    assert "node-silent c1-*: silent until 2" in site("silence", "node-silent", "c1-*").output
-    ended = site("silence", "node-silent", "c1-*", "--for", "0")
-    assert "node-silent c1-*: 1 silences ended\n" == ended.output
+    assert "Nothing is silenced.\n" == site("silence").output
+    begun = site("silence", "node-silent", "c1-*", "--reason", "rack 1 is moved").output
+    assert "node-silent c1-*: silent until 2" in begun
+    listed = site("silence").output
+    assert "rack 1 is moved" in listed
+    number = begun.split()[0]
+    assert number in listed
+    assert "1 silences ended\n" == site("silence", "--end", number[:6]).output
+    assert "Nothing is silenced.\n" == site("silence").output
+    assert "no silence begins with" in site("silence", "--end", number).output
     assert "--for: 'soon' is not understood" in str(site("silence", "x", "--for", "soon").exception)
+    assert "--end ID" in str(site("silence", "x", "--for", "0").exception)
 
 
 def test_users_leave_and_come_back(site: Site) -> None:
     """
     By command, without a change of the settings.
     """
+    assert "Everybody is written to.\n" == site("opt-out").output
     assert "not written to any more" in site("opt-out", "alice").output
+    assert "alice\n" == site("opt-out").output
     assert "is written to again" in site("opt-out", "alice", "--undo").output
+    assert "Everybody is written to.\n" == site("opt-out").output
 
 
 def test_rules_are_listed(site: Site) -> None:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from leadline.alerts.ledger import Ledger
 from leadline.alerts.rules import Rule
 from leadline.alerts.settings import AlertSettings, PersonSettings
+from leadline.alerts.wishes import add
 from leadline.settings.typed import Duration
 from leadline.store.scope import EVERYTHING
 from tests.alerts.conftest import HOT, Site, hot
@@ -109,7 +110,8 @@ def test_silence_hides_and_its_end_tells(site: Site) -> None:
     What still fires after a silence is said then.
     """
     ledger = Ledger(site.folder / "state")
-    ledger.silence("h*", "*", "c1*", 1795176000.0 + 1800, "moved")
+    until = 1795176000.0 + 1800
+    add(ledger, "silence", until=until, now=0.0, rule="h*", object="c1*", reason="moved")
     ledger.close()
     (one,) = site.turn(hot("c1", "c2"))
     assert "c1" not in one["text"]

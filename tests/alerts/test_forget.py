@@ -9,6 +9,7 @@ import pytest
 from leadline.alerts.forget import forget
 from leadline.alerts.ledger import Ledger
 from leadline.alerts.settings import PersonSettings
+from leadline.alerts.wishes import FOREVER, add, current
 from tests.alerts.conftest import Site, hot
 
 ALIAS = "uabcdefghij234567"
@@ -29,7 +30,7 @@ def ledger(site: Site) -> Ledger:
     )
     ledger.set_mark("pace:user:alice:0:fox:hog", 1.0)
     ledger.set_mark("pace:user:alicea:0:fox:hog", 1.0)
-    ledger.set_mark("opt-out:alice", 1.0)
+    add(ledger, "opt-out", until=FOREVER, now=0.0, object="alice")
     return ledger
 
 
@@ -52,9 +53,8 @@ def test_she_is_taken_out_and_others_stay(ledger: Ledger, alias: str | None) -> 
     assert 3 == forget(ledger, "alice", alias, dry_run=False)
 
     text = everything(ledger)
-    assert ["('opt-out:alice', 1.0)"] == [
-        line for line in text.splitlines() if "alice" in line.replace("alicea", "")
-    ]
+    assert "alice" not in text.replace("alicea", "")
+    assert ["alice"] == [one["object"] for one in current(ledger, "opt-out", 1.0)]
     assert "pace:user:alicea" in text
     assert "bob on c2" in text
     assert (alias or "(erased)") in text
@@ -67,7 +67,8 @@ def test_nothing_of_her_stays_in_the_file(ledger: Ledger) -> None:
     Deleted rows of a database are still to be read in its file; not here.
     """
     folder = ledger.folder
-    ledger.do("DELETE FROM marks")
+    ledger.do("DELETE FROM marks WHERE name LIKE '%alicea%'")
+    ledger.do("DELETE FROM wishes")
     forget(ledger, "alice", None, dry_run=False)
     ledger.close()
     assert b"alice" not in b"".join(path.read_bytes() for path in folder.glob("alerts.db*"))

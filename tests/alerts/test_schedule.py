@@ -9,6 +9,7 @@ import signal
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import orjson
@@ -82,10 +83,11 @@ def test_report_is_mailed_once_with_its_file(tmp_path: Path, mail: tuple[Inbox, 
         alerts.run(store(), FIRST.astimezone(UTC) + timedelta(minutes=minutes))
     reports = [mail for mail in inbox.mails if "chem-1" in str(mail["Subject"])]
     assert 1 == len(reports)
-    (text, page) = reports[0].get_payload()
-    assert "used 3.0 core hours in 2026-10" in text.get_content()  # type: ignore[union-attr]
-    assert "leadline-chem-2026-10.html" == page.get_filename()  # type: ignore[union-attr]
-    assert "<h1>Project chem-1" in page.get_content()  # type: ignore[union-attr]
+    parts: Any = reports[0].get_payload()
+    text, page = parts
+    assert "used 3.0 core hours in 2026-10" in text.get_content()
+    assert "leadline-chem-2026-10.html" == page.get_filename()
+    assert "<h1>Project chem-1" in page.get_content()
     ledger = Ledger(tmp_path / "state")
     assert [] == ledger.rows("SELECT * FROM files")
     ledger.close()
