@@ -41,6 +41,7 @@ HOSTS, PROCESSES, EVERY = 100, 15, 15  # minutes
 BEGIN = datetime(2026, 11, 21, tzinfo=UTC)
 UTC_ZONE = ZoneInfo("UTC")
 SEARCHED = 10_000_000
+SUMMED = ("core_seconds", "io.read.bytes", "io.write.bytes")
 KEPT = (
     *("user.name", "user.id", "user.group", "project", "partition", "job.id", "job.run"),
     *("job.local_id", "program.name", "program.level1", "program.rule", "process.name"),
@@ -95,40 +96,37 @@ def fold(lake: LakeStore, days: int) -> None:
     Hourly usage as the chore makes it, a week at a time.
     """
     con, raw, table = lake._connection(), lake.table("process"), lake.table("usage")
-    keys = [quote(name) for name in ("cluster", "host.name", *KEPT)]
+    keys = ("cluster", "host.name", *KEPT)
     given = {
-        **{key: key for key in keys},
-        '"@timestamp"': "hour",
+        **{key: quote(key) for key in keys},
+        **{name: f"min({quote(name)})" for name in ("local.day", "local.hour", "local.weekday")},
+        **{name: f"sum({quote(name)})" for name in SUMMED},
+        **dict.fromkeys(("sample.count", "process.count"), "count(*)"),
+        "@timestamp": "hour",
         "dataset": "'usage'",
-        '"local.day"': 'min("local.day")',
-        '"local.hour"': 'min("local.hour")',
-        '"local.weekday"': 'min("local.weekday")',
-        '"program.tags"': 'any_value("program.tags")',
-        "core_seconds": "sum(core_seconds)",
-        '"io.read.bytes"': 'sum("io.read.bytes")',
-        '"io.write.bytes"': 'sum("io.write.bytes")',
-        '"sample.count"': "count(*)",
-        '"process.count"': "count(*)",
-        '"memory.rss.max"': 'max("memory.rss.bytes")',
-        '"memory.rss.sum"': 'sum("memory.rss.bytes")',
-        '"memory.rss.count"': 'count("memory.rss.bytes")',
-        '"record.version"': "1",
+        "program.tags": 'any_value("program.tags")',
+        "memory.rss.max": 'max("memory.rss.bytes")',
+        "memory.rss.sum": 'sum("memory.rss.bytes")',
+        "memory.rss.count": 'count("memory.rss.bytes")',
+        "record.version": "1",
     }
     columns = ", ".join(
-        f"{given.get(quote(f.name), 'NULL')}::{SQL_TYPES[f.type]} AS {quote(f.name)}"
+        f"{given.get(f.name, 'NULL')}::{SQL_TYPES[f.type]} AS {quote(f.name)}"
         for f in DATASETS["usage"].fields
     )
     for week in range(0, days, 7):
         first = BEGIN + timedelta(days=week)
         last = min(first + timedelta(days=7), BEGIN + timedelta(days=days))
         paths = [raw.path(f) for f in raw.files() if f.last >= first and f.first < last]
-        span = f"\"@timestamp\" >= '{first:%F} 00:00:00Z' AND \"@timestamp\" < '{last:%F} 00:00:00Z'"
+        span = (
+            f"\"@timestamp\" >= '{first:%F} 00:00:00Z' AND \"@timestamp\" < '{last:%F} 00:00:00Z'"
+        )
         rows = (
             f"SELECT *, date_trunc('hour', \"@timestamp\") AS hour FROM {read(paths)} WHERE {span}"
         )
         con.execute(
             f"CREATE OR REPLACE TEMP TABLE made AS SELECT {columns} FROM ({rows})"
-            f" GROUP BY hour, {', '.join(keys)}"
+            f" GROUP BY hour, {', '.join(map(quote, keys))}"
         )
         write_rows(con, table, "made", "create")
     con.execute("DROP TABLE made")

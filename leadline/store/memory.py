@@ -335,9 +335,10 @@ def _aggregate(
 
 
 def _percentile(values: list[float], percent: float) -> float:
-    place = (len(values) - 1) * percent / 100
-    low, high = math.floor(place), math.ceil(place)
-    return values[low] + (values[high] - values[low]) * (place - low)
+    """
+    The least value that so many percent do not exceed: one that was really measured.
+    """
+    return values[max(0, math.ceil(len(values) * percent / 100 - 1e-9) - 1)]
 
 
 def _hit(line: str, matched: int, members: list[Document]) -> Hit:

@@ -71,7 +71,8 @@ class Function(StrEnum):
     MIN = "min"
     MAX = "max"
     DISTINCT = "distinct"  # exact up to 100,000 values
-    PERCENTILE = "percentile"  # approximate on OpenSearch
+    # The least value that so many percent do not exceed; within 1 % of it on OpenSearch.
+    PERCENTILE = "percentile"
 
 
 @dataclass(frozen=True, slots=True)

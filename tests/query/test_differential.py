@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import random
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -30,6 +31,7 @@ from leadline.query import (
     measure,
     question,
 )
+from leadline.query.measures import BY_NAME
 from leadline.query.question import Question
 from leadline.store.contract import Store
 from leadline.store.lake import LakeStore
@@ -240,18 +242,32 @@ def answered(asked: Question, store: Store) -> Answer | str:
         return str(error)
 
 
-def close(value: object) -> Any:
-    return pytest.approx(value, rel=1e-9) if isinstance(value, float) else value
+def close(name: str, value: object, nearly: float) -> Any:
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return value
+    approximate = nearly and name in BY_NAME and measure(name).approximate
+    return pytest.approx(value, rel=nearly if approximate else 1e-9)
 
 
-def figures(answer: Answer | str) -> Any:
+def figures(answer: Answer | str, nearly: float = 0.0) -> Any:
+    """
+    What must be equal; measures marked as approximate within NEARLY.
+    """
     if isinstance(answer, str):
         return answer
-    rows = [{k: close(v) for k, v in row.items()} for row in answer.rows]
-    others = answer.others and {k: close(v) for k, v in answer.others.items()}
-    total = {k: close(v) for k, v in answer.total.items()}
-    by_time = [{k: close(v) for k, v in row.items()} for row in answer.total_by_time]
-    return rows, others, total, by_time, answer.others_count, close(answer.coverage.share)
+
+    def told(row: Mapping[str, object]) -> dict[str, Any]:
+        return {name: close(name, value, nearly) for name, value in row.items()}
+
+    keys = answer.question.keys
+    rows = [told(row) for row in answer.rows]
+    if nearly:
+        rows.sort(key=lambda row: [str(row[name]) for name in keys])
+    others = answer.others and told(answer.others)
+    total = told(answer.total)
+    by_time = [told(row) for row in answer.total_by_time]
+    share = close("share", answer.coverage.share, 0.0)
+    return rows, others, total, by_time, answer.others_count, share
 
 
 @pytest.mark.parametrize("number", range(SETS))
@@ -288,12 +304,11 @@ def test_opensearch_and_memory_agree(opensearch_store: Store) -> None:
         assert not store.write(made, "replace").rejected
     for _ in range(60):
         asked = questions(dice)
-        measures = tuple(n for n in asked.measures if not measure(n).approximate)
-        if not measures or asked.order not in ("", *measures, *asked.by):
-            continue
-        exact = replace(asked, measures=measures)
-        expected = figures(answered(exact, memory))
-        assert figures(answered(exact, opensearch_store)) == expected, str(exact)
+        if asked.order in asked.measures or not asked.order:
+            # What is only nearly right may rank rows that are nearly equal either way.
+            asked = replace(asked, order="", top=None)
+        expected = figures(answered(asked, memory), 0.02)
+        assert figures(answered(asked, opensearch_store), 0.02) == expected, str(asked)
 
 
 def check_whole(found: Answer) -> None:

@@ -224,7 +224,7 @@ def _call(aggregate: Aggregate, column: str, field: Field | None, among: str) ->
     function = aggregate.function
     of_set = field is not None and field.type is Type.SET
     if function is Function.PERCENTILE:
-        return f"quantile_cont({column}, {aggregate.percent / 100!r}){among}"
+        return f"quantile_disc({column}, {aggregate.percent / 100!r}){among}"
     if function is Function.DISTINCT and of_set:
         return f"coalesce(len(list_distinct(flatten(list({column}){among}))), 0)"
     if function is Function.DISTINCT:

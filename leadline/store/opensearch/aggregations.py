@@ -21,13 +21,25 @@ from leadline.formats.field import NUMBERS
 from leadline.formats.times import format_time
 from leadline.store.opensearch.clock import by_clock, clock_of
 from leadline.store.opensearch.conditions import Query, all_of, known_field, query
-from leadline.store.plan import Aggregate, Bucket, Function, Group, Plan, Row, Scalar
+from leadline.store.plan import (
+    Aggregate,
+    Bucket,
+    Condition,
+    Function,
+    Group,
+    Op,
+    Plan,
+    Row,
+    Scalar,
+)
 from leadline.store.scope import Scope
 from leadline.store.values import flat_path
 
 PAGE = 10_000
 EXACT_DISTINCT = 500_000  # values listed; beyond, a distinct count is the engine's estimate
 PRECISION = 40_000  # of an estimate over everything: the engine's most
+# A histogram within 1 % of the value, wherever it lies; a digest promises only the rank.
+HISTOGRAM = {"number_of_significant_value_digits": 2}
 PRECISION_PER_GROUP = 1_000  # 16 kB of heap for each group of a page
 
 CALENDAR = {
@@ -241,7 +253,13 @@ def metrics(plan: Plan) -> dict[str, object]:
     for number, aggregate in enumerate(plan.aggregates):
         inner = metric(plan, aggregate)
         name = f"a{number}"
-        if aggregate.where:
+        if aggregate.function is Function.PERCENTILE:  # the histogram fails on less than 0
+            at_least = Condition(aggregate.field, Op.AT_LEAST, (0,))
+            made[name] = {
+                "filter": all_of((*aggregate.where, at_least), fields),
+                "aggs": {"m": inner},
+            }
+        elif aggregate.where:
             outer: dict[str, object] = {"filter": all_of(aggregate.where, fields)}
             made[name] = outer | ({"aggs": {"m": inner}} if inner else {})
         elif inner:
@@ -258,7 +276,7 @@ def metric(plan: Plan, aggregate: Aggregate) -> dict[str, object] | None:
         return None  # count_distinct does it
     if aggregate.function is Function.PERCENTILE:
         percents = {"percents": [aggregate.percent], "keyed": False}
-        return {"percentiles": {"field": name, **percents, "tdigest": {"compression": 200}}}
+        return {"percentiles": {"field": name, **percents, "hdr": HISTOGRAM}}
     if aggregate.function is Function.SUM or field.type in NUMBERS:
         return {"stats": {"field": name}}
     direction = "asc" if aggregate.function is Function.MIN else "desc"
@@ -270,7 +288,7 @@ def read(plan: Plan, aggregate: Aggregate, results: Any, count: int) -> Scalar |
     One aggregate of a bucket; where no index is there, results are empty.
     """
     found = results.get(f"a{plan.aggregates.index(aggregate)}", {})
-    if aggregate.where:
+    if aggregate.where or aggregate.function is Function.PERCENTILE:
         count, found = found.get("doc_count", 0), found.get("m", {})
     if aggregate.function is Function.COUNT:
         return int(found.get("doc_count", 0)) if aggregate.field else count
