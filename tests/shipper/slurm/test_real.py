@@ -17,10 +17,11 @@ def test_life_of_jobs(slurm: RealSlurm, watch: Watch) -> None:
     Held, waiting for another, running, suspended, failed, cancelled: each state and reason.
     """
     held = slurm.submit("games", "-H", "-J", "held")
-    fails = slurm.submit("news", "-J", "fails", "-c1", "--mem=100", script="sleep 2; exit 3")
+    fails = slurm.submit("news", "-H", "-J", "fails", "-c1", "--mem=100", script="sleep 2; exit 3")
     after = slurm.submit("news", f"--dependency=afterok:{fails}", "-J", "after")
     stopped = slurm.submit("games", "-J", 'we|rd "n" a=b', "-c2", "-w", "n1", "--mem=100")
-    watch.look()
+    watch.until(lambda: ("PENDING", "Dependency") in watch.states(after))
+    slurm.run("scontrol", "release", fails)
     watch.until(watch.saw(stopped, "RUNNING"))
     slurm.run("scontrol", "suspend", stopped)
     watch.until(watch.saw(stopped, "SUSPENDED"))
