@@ -67,11 +67,14 @@ class Report:
             args.json.write_text(json.dumps([asdict(f) for f in self.figures], indent=1) + "\n")
 
 
-def arguments(description: str) -> argparse.Namespace:
+def arguments(description: str, *own: tuple[str, str]) -> argparse.Namespace:
     """
-    The two options every benchmark takes: `quick` (bool) and `json` (Path or None).
+    The two options every benchmark takes: `quick` (bool) and `json` (Path or None); and its OWN,
+    each an option that takes a text, and what it is for.
     """
     parser = argparse.ArgumentParser(description=description)
+    for option, meaning in own:
+        parser.add_argument(option, help=meaning)
     parser.add_argument("--quick", action="store_true", help="smaller sizes, done in under 50 s")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there too")
     return parser.parse_args()

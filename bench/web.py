@@ -1,8 +1,9 @@
 """
-How fast pages are: eight readers on a real server, while everything else on the machine runs.
+How fast pages are: eight readers on a real server, while a worker writes.
 
-A simulated fleet is taken in through the whole chain, `leadline serve` is started, and readers ask
-for every page in turn. Beside it, as the limit of what this machine's HTTP can do, the style sheet.
+A simulated fleet is taken in through the whole chain (or a store is named that was made before), a
+server is started, and readers ask for every page in turn while more samples are taken in. Beside
+it, as the limit of what this machine's HTTP can do, the style sheet.
 """
 
 from __future__ import annotations
@@ -27,51 +28,113 @@ PAGES = (
     "/usage",
     "/usage?by=user&measure=gpu_hours_busy",
     "/usage?by=host&period=last+7+days",
+    "/usage?by=program&picture=pie",
+    "/usage?by=host&picture=heat&period=last+7+days",
     "/programs",
     "/users",
     "/jobs",
     "/nodes",
+    "/findings",
     "/search?words=mdrun",
     "/data",
 )
 LIMIT = ("/static/leadline.css",)
+SCRIPTS = ("leadline", "charts", "complete", "refresh")
+LATE = ("--nodes", "10", "--days", "2")  # what is written meanwhile
 LEADLINE = (sys.executable, "-m", "leadline.commands")
 
 
 def main() -> None:
-    args = arguments("Pages under load, on a simulated fleet.")
+    args = arguments(
+        "Pages under load, while a worker writes.",
+        ("--store", "folder of a lake that was made before; else one is simulated"),
+        ("--processes", "processes that serve (1)"),
+    )
     nodes, days, seconds = (12, 8, 6.0) if args.quick else (40, 30, 30.0)
-    report = Report(f"web: {nodes} nodes, {days} days, {READERS} readers")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        fill(folder, nodes, days)
+        lake = Path(args.store) if args.store else folder / "lake"
+        if not args.store:
+            fill(folder, lake, nodes, days)
+        run("simulate", "--out", str(folder / "late"), "--cluster", "late", *LATE)
         port = free_port()
+        set_processes = ("--set", f"web.processes={args.processes or 1}")
+        listen = ("--listen", f"127.0.0.1:{port}")
         server = subprocess.Popen(
-            [*LEADLINE, "--store", f"lake:{folder}/lake", "serve", "--listen", f"127.0.0.1:{port}"],
+            [*LEADLINE, "--store", f"lake:{lake}", *set_processes, "serve", *listen],
             stderr=subprocess.DEVNULL,
         )
+        address = f"http://127.0.0.1:{port}"
         try:
-            address = f"http://127.0.0.1:{port}"
             wait_for(f"{address}/healthz")
-            cold = [timed(f"{address}{page}")[0] for page in PAGES]
-            report.add("page_cold_max_ms", 1000 * max(cold), "ms")
-            warm, size = load(address, PAGES, seconds)
-            report.add("page_p50_ms", 1000 * percentile(warm, 50), "ms")
-            report.add("page_p95_ms", 1000 * percentile(warm, 95), "ms", "<= 500")
-            report.add("page_max_kb", size / 1000, "kB", "<= 100")
-            limit, _ = load(address, LIMIT, seconds / 3)
-            report.add("style_sheet_p95_ms", 1000 * percentile(limit, 95), "ms")
+            report = Report(f"web: {samples(address):,} documents, {READERS} readers")
+            measure(report, address, lake, sorted((folder / "late").glob("*.ndjson*")), seconds)
         finally:
             server.terminate()
             server.wait(20)
     report.finish(args)
 
 
-def fill(folder: Path, nodes: int, days: int) -> None:
+def measure(report: Report, address: str, lake: Path, late: list[Path], seconds: float) -> None:
+    cold = {page: timed(f"{address}{page}")[0] for page in PAGES}
+    slowest = max(cold, key=lambda page: cold[page])
+    report.add("page_cold_max_ms", 1000 * cold[slowest], f"ms {slowest}")
+    for page in PAGES:
+        timed(f"{address}{page}")
+    with Writer(lake, late) as writer:
+        warm, size = load(address, PAGES, seconds)
+    report.add("page_p50_ms", 1000 * percentile(warm, 50), "ms")
+    report.add("page_p95_ms", 1000 * percentile(warm, 95), "ms", "<= 500")
+    report.add("pages_per_second", len(warm) / seconds, "1/s")
+    report.add("written_meanwhile", writer.files, "files")
+    report.add("page_max_kb", size / 1000, "kB", "<= 100")
+    scripts = sum(timed(f"{address}/static/{name}.js")[1] for name in SCRIPTS)
+    report.add("scripts_kb", scripts / 1000, "kB", "<= 1000")
+    limit, _ = load(address, LIMIT, seconds / 3)
+    report.add("style_sheet_p95_ms", 1000 * percentile(limit, 95), "ms")
+
+
+class Writer:
+    """
+    Takes in samples of another cluster, file after file, until the readers are done.
+    """
+
+    def __init__(self, lake: Path, late: list[Path]) -> None:
+        self.files = 0
+        self._words = [*LEADLINE, "--store", f"lake:{lake}", "enrich"]
+        self._late = late
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._write)
+
+    def __enter__(self) -> Writer:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop.set()
+        self._thread.join()
+
+    def _write(self) -> None:
+        while not self._stop.is_set():
+            file = self._late[self.files % len(self._late)]
+            subprocess.run([*self._words, str(file)], check=True, stdout=subprocess.DEVNULL)
+            self.files += 1
+
+
+def samples(address: str) -> int:
+    """
+    How many documents the store holds, as the pages tell it.
+    """
+    with urllib.request.urlopen(f"{address}/metrics", timeout=120) as answer:
+        lines = answer.read().decode().splitlines()
+    return sum(int(float(x.split()[-1])) for x in lines if x.startswith("leadline_documents{"))
+
+
+def fill(folder: Path, lake: Path, nodes: int, days: int) -> None:
     sizes = ("--nodes", str(nodes), "--days", str(days))
     run("simulate", "--out", str(folder / "fleet"), "--seed", "7", *sizes)
     files = sorted(str(path) for path in (folder / "fleet").glob("*.ndjson.gz"))
-    run("--store", f"lake:{folder}/lake", "enrich", *files)
+    run("--store", f"lake:{lake}", "enrich", *files)
 
 
 def run(*words: str) -> None:
