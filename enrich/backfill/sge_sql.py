@@ -141,12 +141,29 @@ def _shared(cluster: str) -> dict[str, str]:
     }
 
 
-STATE = """CASE WHEN failed = 100 AND exit_status = 137 THEN 'CANCELLED'
+def _words(choice: str, *words: str) -> str:
+    """
+    A CASE whose answers are among WORDS, as an ENUM: its few words are not hashed for each row.
+    """
+    kind = f"ENUM({', '.join(map(literal, words))})"
+    for word in words:
+        choice = choice.replace(f"THEN {literal(word)}", f"THEN {literal(word)}::{kind}")
+        choice = choice.replace(f"ELSE {literal(word)}", f"ELSE {literal(word)}::{kind}")
+    return choice
+
+
+STATE = _words(
+    """CASE WHEN failed = 100 AND exit_status = 137 THEN 'CANCELLED'
   WHEN failed = 37 THEN 'TIMEOUT' WHEN failed IN (19, 24, 25) THEN 'REQUEUED'
-  WHEN failed <> 0 OR exit_status <> 0 THEN 'FAILED' ELSE 'COMPLETED' END"""
-CLASS = """CASE WHEN slots = 1 THEN 'serial' WHEN len(hosts) > 1 THEN 'multi-node'
+  WHEN failed <> 0 OR exit_status <> 0 THEN 'FAILED' ELSE 'COMPLETED' END""",
+    *("CANCELLED", "TIMEOUT", "REQUEUED", "FAILED", "COMPLETED"),
+)
+CLASS = _words(
+    """CASE WHEN slots = 1 THEN 'serial' WHEN len(hosts) > 1 THEN 'multi-node'
   WHEN granted_pe LIKE '%smp%' OR granted_pe LIKE '%openmp%' OR granted_pe LIKE '%thread%'
-    OR granted_pe LIKE '%shm%' THEN 'one-node' END"""
+    OR granted_pe LIKE '%shm%' THEN 'one-node' END""",
+    *("serial", "multi-node", "one-node"),
+)
 
 
 def _run_fields() -> dict[str, str]:
@@ -176,7 +193,7 @@ def _run_fields() -> dict[str, str]:
         "job.wait.seconds": "CASE WHEN start_time >= submitted THEN start_time - submitted END",
         "job.wall.seconds": "wall",
         "job.memory.peak.bytes": "CASE WHEN maxvmem > 0 THEN maxvmem::BIGINT END",
-        "job.memory.basis": "CASE WHEN maxvmem > 0 THEN 'virtual' END",
+        "job.memory.basis": _words("CASE WHEN maxvmem > 0 THEN 'virtual' END", "virtual"),
         "job.core_seconds.allocated": "wall * slots",
         "job.core_seconds.used": "CASE WHEN wall IS NOT NULL THEN cpu END",
         "job.core_seconds.user": "CASE WHEN wall IS NOT NULL THEN ru_utime END",
@@ -227,18 +244,24 @@ def _instant(name: str) -> str:
 _FULL = ",".join(f'"{hour:02d}":3600' for hour in range(24)) + ","
 
 
+def _hour(number: str) -> str:
+    """
+    "07": cut out of the text of all of them.
+    """
+    return f"substr({literal(_FULL)}, {number} * 10 + 1, 5)"
+
+
 def _hours(zone: ZoneInfo, first: int, last: int) -> str:
     """
     Wall seconds by local hour, as JSON: the whole hours in between are cut out of one text.
     """
-    name = "'\"' || lpad(({0} // 3600)::VARCHAR, 2, '0') || '\":'"
-    between = "greatest((h1 - 1) // 3600 - h0 // 3600 - 1, 0)"
-    whole = f"substr({literal(_FULL)}, (h0 // 3600 + 1) * 10 + 1, {between} * 10)"
+    begun, ended = "h0 // 3600", "(h1 - 1) // 3600"
+    between = f"greatest({ended} - {begun} - 1, 0)"
+    whole = f"substr({literal(_FULL)}, ({begun} + 1) * 10 + 1, {between} * 10)"
     plain = (
-        f"CASE WHEN h0 // 3600 = (h1 - 1) // 3600"
-        f" THEN '{{' || {name.format('h0')} || (h1 - h0) || '}}'"
-        f" ELSE '{{' || {name.format('h0')} || (3600 - h0 % 3600) || ',' || {whole} ||"
-        f" {name.format('(h1 - 1)')} || ((h1 - 1) % 3600 + 1) || '}}' END"
+        f"CASE WHEN {begun} = {ended} THEN concat('{{', {_hour(begun)}, h1 - h0, '}}')"
+        f" ELSE concat('{{', {_hour(begun)}, 3600 - h0 % 3600, ',', {whole},"
+        f" {_hour(ended)}, (h1 - 1) % 3600 + 1, '}}') END"
     )
     if not changes(zone, first, last):
         return plain

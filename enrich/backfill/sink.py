@@ -5,6 +5,7 @@ Where SQL readers put their documents: straight into a lake, or through any stor
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
@@ -113,15 +114,20 @@ class StoreSink(_OfStore):
         after: Callable[[], object] = tuple,
     ) -> Written:
         after()
-        inserted = unchanged = rejected = 0
-        for batch in documents(con, dataset, rows(), BATCH):
-            outcome = self.put(batch)
-            if outcome.kept:
-                raise StoreError(f"the store took only part: {outcome.reason}; run it again")
-            inserted += outcome.accepted
-            unchanged += outcome.duplicate
-            rejected += len(outcome.rejected)
-        return Written(inserted, 0, unchanged, rejected)
+        total = Outcome()
+        with ThreadPoolExecutor(1) as sender:  # the next batch is made meanwhile
+            sending = sender.submit(Outcome)
+            for batch in documents(con, dataset, rows(), BATCH):
+                self._sent(sending, total)
+                sending = sender.submit(self.put, batch)
+            self._sent(sending, total)
+        return Written(total.accepted, 0, total.duplicate, len(total.rejected))
+
+    def _sent(self, sending: Future[Outcome], total: Outcome) -> None:
+        outcome = sending.result()
+        if outcome.kept:
+            raise StoreError(f"the store took only part: {outcome.reason}; run it again")
+        total.add(outcome)
 
 
 class DrySink:
