@@ -14,7 +14,7 @@ import orjson
 from leadline.commands.context import Context, with_context
 from leadline.commands.showing import PictureFile, write_picture
 from leadline.errors import QuestionError
-from leadline.render import render
+from leadline.render import Table, render
 from leadline.render.table import FORMATS
 from leadline.reports.advice import advise
 from leadline.reports.job import JobView, job_view
@@ -22,6 +22,8 @@ from leadline.reports.job_compare import side_by_side
 from leadline.reports.job_picture import job_picture
 from leadline.reports.job_table import as_json, profile_table
 from leadline.reports.job_text import summary
+from leadline.reports.life import COLUMNS as LIFE
+from leadline.reports.life import job_life
 from leadline.reports.scale import scale
 from leadline.reports.scale_text import scale_summary
 from leadline.reports.settings import AdviceSettings
@@ -34,6 +36,7 @@ from leadline.store.scope import EVERYTHING
 @click.argument("job_ids", metavar="JOB…", nargs=-1, required=True)
 @click.option("--run", metavar="RUN", help="One run of an id that was used again.")
 @click.option("--scale", "scaled", is_flag=True, help="Will it scale? What limits it, how sure.")
+@click.option("--states", is_flag=True, help="Its whole life: every state, why, for how long.")
 @click.option("--chart", type=PictureFile(), help="Draw its use over time as .svg or .png, too.")
 @click.option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True)
 @with_context
@@ -42,6 +45,7 @@ def job(
     job_ids: tuple[str, ...],
     run: str | None,
     scaled: bool,
+    states: bool,
     chart: Path | None,
     form: str,
 ) -> None:
@@ -57,9 +61,13 @@ def job(
         leadline job fox/1234567
         leadline --cluster fox job 1234567 --format csv
         leadline job fox/1234567 --scale
+        leadline job fox/1234567 --states
         leadline job fox/1234567 --chart profile.png
     """
     now = datetime.now(UTC)
+    if states:
+        click.echo(lives(context, job_ids, now, form))
+        return
     limits = context.settings.get("advice", AdviceSettings)
     views = [
         job_view(context.store, EVERYTHING, qualified(context, name), now, run=run)
@@ -85,6 +93,13 @@ def job(
             click.echo(summary(view, advise(view, limits), width))
         else:
             click.echo(render(profile_table(view), form))
+
+
+def lives(context: Context, names: Sequence[str], now: datetime, form: str) -> str:
+    found = [job_life(context.store, EVERYTHING, qualified(context, name), now) for name in names]
+    width = shutil.get_terminal_size((100, 24)).columns
+    rows = tuple(row for life in found for row in life)
+    return render(Table(LIFE, rows), form, width=width)
 
 
 def scales(store: Store, views: Sequence[JobView], limits: AdviceSettings, form: str) -> str:
