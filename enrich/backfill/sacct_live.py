@@ -125,7 +125,8 @@ class Live:
             ) from None
         if done.returncode:
             said = done.stderr.decode("utf-8", "replace").strip().splitlines()
-            raise SourceError(f"sacct: {said[-1] if said else f'exit {done.returncode}'}")
+            reason = said[-1].removeprefix("sacct: ") if said else f"exit {done.returncode}"
+            raise SourceError(f"sacct: {reason}")
 
     def _asked(self) -> Asked:
         if self._place is None or not self._place.exists():
