@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import Literal
 
 from leadline.alerts.settings import Severity
-from leadline.errors import SettingsError
+from leadline.errors import QuestionError, SettingsError
 from leadline.formats import DATASETS, Type
+from leadline.query import Filter, Question
+from leadline.query.compile import canonical
 from leadline.reports.detectors import DETECTORS
 from leadline.settings.read import read_file
 from leadline.settings.typed import Duration, build
@@ -19,7 +21,7 @@ from leadline.store.plan import Condition, Op, Scalar
 
 SHIPPED = Path(__file__).with_name("rules.yaml")
 CONDITION = re.compile(r"\s*(>=|<|=)\s*(.+?)\s*")
-Watch = Literal["samples", "filling", "silent", "node state", "store", "finding"]
+Watch = Literal["samples", "measure", "filling", "silent", "node state", "store", "finding"]
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,8 @@ class Rule:
     dataset: str = ""
     field: str = ""
     condition: str = ""
-    object: tuple[str, ...] = ("host.name",)
+    measure: str = ""  # of the questions; `object` and `where` then name dimensions
+    object: tuple[str, ...] = ()
     where: dict[str, str] | None = None  # field: value
     hours: float = 24.0
     finding: str = ""
@@ -53,12 +56,46 @@ class Rule:
             raise ValueError(f"finding {self.finding!r} is none of {', '.join(DETECTORS)}")
         if self.watch == "samples":
             self._check_samples()
+        if self.watch == "measure":
+            self._check_measure()
+
+    def _check_measure(self) -> None:
+        try:
+            canonical(self.question)
+        except QuestionError as error:
+            raise ValueError(str(error)) from None
+        match = CONDITION.fullmatch(self.condition)
+        if match is None or match[1] == "=":
+            raise ValueError(f"condition {self.condition!r}: write '>= 95' or '< 5'")
+        float(match[2])
+
+    @property
+    def question(self) -> Question:
+        """
+        What a rule of a measure asks, each time over the last `for`.
+        """
+        where = tuple(Filter(name, (value,)) for name, value in (self.where or {}).items())
+        minutes = max(1, round(self.span / 60))
+        by = tuple(dict.fromkeys(("cluster", *self.object)))
+        return Question((self.measure,), by, where, f"last {minutes} minutes")
+
+    def passes(self, value: float) -> bool:
+        match = CONDITION.fullmatch(self.condition)
+        assert match is not None
+        return value >= float(match[2]) if match[1] == ">=" else value < float(match[2])
+
+    @property
+    def objects(self) -> tuple[str, ...]:
+        """
+        The fields that tell objects of samples apart.
+        """
+        return self.object or ("host.name",)
 
     def _check_samples(self) -> None:
         if self.dataset not in DATASETS:
             raise ValueError(f"dataset {self.dataset!r} is none of {', '.join(DATASETS)}")
         fields = DATASETS[self.dataset].by_name
-        for name in (self.field, *self.object, *(self.where or {})):
+        for name in (self.field, *self.objects, *(self.where or {})):
             if name not in fields:
                 raise ValueError(f"{name!r} is no field of {self.dataset}")
         if not CONDITION.fullmatch(self.condition):

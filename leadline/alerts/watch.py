@@ -10,11 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from zoneinfo import ZoneInfo
 
 from leadline.alerts.rules import Rule
 from leadline.errors import StoreError
 from leadline.formats.nodestate import idle_or_drained, written
 from leadline.formats.times import parse_time
+from leadline.query import ask
 from leadline.reports.finding import BY_HOUR, COUNT, FIRST, LAST, Case, amount, greatest
 from leadline.reports.finding import groups as by
 from leadline.reports.findings import findings
@@ -64,7 +66,7 @@ def _samples(rule: Rule, store: Store, now: datetime) -> Look:
         wanted.append(Aggregate("worst", worst, rule.field))
     has = (Condition(rule.field, Op.EXISTS),)
     rows = _case(rule, store, now).ask(
-        rule.dataset, by("cluster", *rule.object), *wanted, where=has
+        rule.dataset, by("cluster", *rule.objects), *wanted, where=has
     )
     found = []
     for row in rows:
@@ -81,7 +83,43 @@ def _samples(rule: Rule, store: Store, now: datetime) -> Look:
 
 
 def _object(rule: Rule, row: Row) -> str:
-    return " ".join(str(row[name]) for name in rule.object if row[name] is not None)
+    return " ".join(str(row[name]) for name in rule.objects if row[name] is not None)
+
+
+def _measure(rule: Rule, store: Store, now: datetime) -> Look:
+    """
+    Over where it is not past its condition, or where there is nothing of it any more.
+    """
+    answer = ask(rule.question, store, EVERYTHING, now, zone=ZoneInfo("UTC"))
+    (name,), (_, *dimensions) = answer.question.measures, answer.question.by
+    found = []
+    for row in answer.rows:
+        value = row[name]
+        if not isinstance(value, int | float):
+            continue  # not measured is not 0
+        names = [answer.label(one, row[one]) for one in dimensions]
+        user = str(row["user"]) if row.get("user") is not None else None
+        found.append(
+            Sighting(
+                cluster=str(row["cluster"]),
+                object=" ".join(names) or name,
+                on=rule.passes(float(value)),
+                value=float(value),
+                user=user,
+            )
+        )
+    return Look(tuple(found), complete=_heard(rule, store, now))
+
+
+def _heard(rule: Rule, store: Store, now: datetime) -> bool:
+    """
+    Whether samples come in at all: from silence nobody may conclude that all is well.
+    """
+    cluster = (rule.where or {}).get("cluster")
+    where = (Condition("cluster", Op.IN, (cluster,)),) if cluster else ()
+    case = Case(store, EVERYTHING, now - FRESH, now, now, where)
+    (row,) = case.ask("node", (), COUNT, FIRST)
+    return bool(row["n"])
 
 
 def _filling(rule: Rule, store: Store, now: datetime) -> Look:
@@ -158,9 +196,6 @@ def _store(rule: Rule, store: Store, now: datetime) -> Look:
 
 
 def _finding(rule: Rule, store: Store, now: datetime) -> Look:
-    """
-    Complete where samples come in at all: from silence nobody may conclude that all is well.
-    """
     case = _case(rule, store, now)
     found = tuple(
         Sighting(
@@ -174,12 +209,12 @@ def _finding(rule: Rule, store: Store, now: datetime) -> Look:
         )
         for one in findings(case, (rule.finding,))
     )
-    (row,) = _case(rule, store, now, FRESH).ask("node", (), COUNT, FIRST)
-    return Look(found, complete=bool(row["n"]))
+    return Look(found, complete=_heard(rule, store, now))
 
 
 WATCHES: dict[str, Callable[[Rule, Store, datetime], Look]] = {
     "samples": _samples,
+    "measure": _measure,
     "filling": _filling,
     "silent": _silent,
     "node state": _node_state,

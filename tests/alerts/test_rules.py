@@ -283,6 +283,16 @@ def test_user_rules_know_share_and_hours() -> None:
             "\n  condition: hot",
             "condition 'hot': write",
         ),
+        ("hot:\n  watch: measure\n  measure: heat\n  text: x", "heat"),
+        (
+            "hot:\n  watch: measure\n  measure: jobs\n  object: moods"
+            "\n  condition: '< 5'\n  text: x",
+            "moods",
+        ),
+        (
+            "hot:\n  watch: measure\n  measure: jobs\n  condition: '= 5'\n  text: x",
+            "condition '= 5': write",
+        ),
     ],
 )
 def test_rule_that_cannot_be_is_refused(tmp_path: Path, text: str, error: str) -> None:
@@ -293,6 +303,39 @@ def test_rule_that_cannot_be_is_refused(tmp_path: Path, text: str, error: str) -
     path.write_text(text)
     with pytest.raises(SettingsError, match=error):
         read_rules(path)
+
+
+MEASURE = """
+greedy:
+  watch: measure
+  measure: core_hours_used
+  object: [user]
+  where: {program: VASP}
+  condition: ">= 10"
+  for: 6h
+  text: "{object} used {value:.0f} core hours of VASP in six hours"
+"""
+
+
+def test_a_measure_may_be_watched(tmp_path: Path) -> None:
+    """
+    Any of the questions, by any dimension: past its condition it fires, below it is well, and what
+    is gone altogether is over while samples come in.
+    """
+    (tmp_path / "rules.yaml").write_text(MEASURE)
+    rule = read_rules(tmp_path / "rules.yaml")["greedy"]
+    store = MemoryStore()
+    fields = {"process__entity_id": "1", "program__name": "VASP", "process__name": "vasp"}
+    for user, seconds in (("alice", 36_000.0), ("bob", 3600.0)):
+        documents = every((30, 90), "process", user__name=user, core_seconds=seconds, **fields)
+        documents = [d | {"process.entity_id": user} for d in documents]
+        assert 2 == store.write(documents, "create").accepted
+    store.write(every((2,), "node"), "create")
+    seen = look(rule, store, NOON)
+    assert {"alice": True, "bob": False} == {one.object: one.on for one in seen.sightings}
+    assert (20.0, "alice") == next((s.value, s.user) for s in seen.sightings if s.on)
+    assert seen.complete
+    assert not look(rule, MemoryStore(), NOON).complete
 
 
 def test_site_changes_and_leaves_out_rules(tmp_path: Path) -> None:
