@@ -19,9 +19,11 @@ from leadline.render import Table, render
 from leadline.render.table import FORMATS
 from leadline.reports.jobs import COLUMNS, job_rows
 from leadline.reports.waiting import (
+    NOW,
     OVER_TIME,
     WAITING,
     edges,
+    waiting_now,
     waiting_rows,
     waiting_series,
     waits,
@@ -36,6 +38,7 @@ from leadline.store.scope import EVERYTHING
 @click.option("--running", is_flag=True, help="Those that have not ended.")
 @click.option("--waiting", is_flag=True, help="Why jobs waited: reason, partition, QOS, how long.")
 @click.option("--every", type=click.Choice(["hour", "day"]), help="With --waiting: over time.")
+@click.option("--pending", is_flag=True, help="Jobs that wait now, by priority.")
 @click.option(
     "--shortest", type=float, default=0, metavar="SECONDS", help="Leave out shorter ones."
 )
@@ -49,6 +52,7 @@ def jobs(
     running: bool,
     waiting: bool,
     every: str | None,
+    pending: bool,
     shortest: float,
     limit: int,
     form: str,
@@ -70,8 +74,13 @@ def jobs(
     conditions: list[Condition] = []
     for known in filters:
         dimension(known.dimension)
-        plan = Plan("job_state" if waiting else "job", ())
+        plan = Plan("job_state" if waiting or pending else "job", ())
         conditions += conditions_of(known, plan, context.store, EVERYTHING)
+    if pending:
+        rows = waiting_now(context.store, EVERYTHING, datetime.now(UTC), conditions)
+        width = shutil.get_terminal_size((100, 24)).columns
+        click.echo(render(Table(NOW, tuple(rows[:limit])), form, width=width))
+        return
     if waiting:
         _waiting(context, conditions, span, zone, every, form)
         return

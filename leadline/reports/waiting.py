@@ -25,7 +25,7 @@ from leadline.store.scope import Scope
 
 FIELDS = (
     *("@timestamp", "cluster", "partition", "qos", "job.run", "state.name", "state.reason"),
-    "snapshot",
+    *("snapshot", "job.id", "user.name", "job.priority", "job.cores", "job.gpus", "job.submit"),
 )
 BY = ("cluster", "partition", "qos", "reason")
 HELD = (
@@ -42,6 +42,17 @@ WAITING = (
     Column("partition", "Partition"),
     Column("qos", "QOS"),
     Column("cluster", "Cluster"),
+)
+NOW = (
+    Column("job", "Job"),
+    Column("user", "User"),
+    Column("priority", "Priority", ""),
+    Column("partition", "Partition"),
+    Column("qos", "QOS"),
+    Column("seconds", "Waits", "seconds"),
+    Column("cores", "Cores", ""),
+    Column("gpus", "GPUs", ""),
+    Column("reason", "Reason"),
 )
 OVER_TIME = (
     Column("time", "From"),
@@ -70,6 +81,41 @@ class Wait:
     @property
     def seconds(self) -> float:
         return self.end - self.start
+
+
+def waiting_now(
+    store: Store, scope: Scope, now: datetime, where: Sequence[Condition] = ()
+) -> list[dict[str, Any]]:
+    """
+    Jobs that wait at this moment, the highest priority first.
+    """
+    last: dict[str, Document] = {}
+    for document in _states(store, scope, now, now, where):
+        known = last.get(str(document["job.run"]))
+        same = known is not None and known["@timestamp"] == document["@timestamp"]
+        if not (same and document["state.name"] == "PENDING"):
+            last[str(document["job.run"])] = document
+    rows = [
+        {
+            "job": document.get("job.id"),
+            "user": document.get("user.name"),
+            "priority": document.get("job.priority"),
+            "partition": document.get("partition"),
+            "qos": document.get("qos"),
+            "reason": document.get("state.reason"),
+            "cores": document.get("job.cores"),
+            "gpus": document.get("job.gpus"),
+            "submit": document.get("job.submit"),
+            "seconds": _since(document.get("job.submit"), now),
+        }
+        for document in last.values()
+        if document["state.name"] == "PENDING"
+    ]
+    return sorted(rows, key=lambda row: (-(row["priority"] or 0), str(row["submit"])))
+
+
+def _since(moment: object, now: datetime) -> float | None:
+    return None if moment is None else (now - parse_time(str(moment))).total_seconds()
 
 
 def waits(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
@@ -13,7 +14,14 @@ from click.testing import CliRunner
 from leadline.commands import cli
 from leadline.formats import Document
 from leadline.formats.times import format_time
-from leadline.reports.waiting import Wait, edges, waiting_rows, waiting_series, waits
+from leadline.reports.waiting import (
+    Wait,
+    edges,
+    waiting_now,
+    waiting_rows,
+    waiting_series,
+    waits,
+)
 from leadline.store import open_store
 from leadline.store.scope import EVERYTHING
 from tests.query.conftest import stored
@@ -94,6 +102,24 @@ def test_a_start_in_the_same_second_ends_the_wait() -> None:
     assert [] == found(told(1, 1, "RUNNING"), told(1, 1, "PENDING", "Resources"))
 
 
+def test_who_waits_now() -> None:
+    """
+    By priority; not who runs, nor who was not told of for more than a day.
+    """
+    documents = [
+        told(1, 1, "PENDING", "Priority", **{"job.priority": 5}),
+        told(1, 20, "PENDING", "Priority", snapshot=True, **{"job.priority": 70}),
+        told(2, 2, "PENDING", "Resources", **{"job.priority": 50}),
+        told(3, 2, "PENDING", "Resources"),
+        told(3, 5, "RUNNING"),
+        told(4, -30, "PENDING", "Priority"),
+        told(5, 6, "PENDING", "Priority"),
+        told(5, 6, "RUNNING"),
+    ]
+    rows = waiting_now(stored(documents), EVERYTHING, START + timedelta(hours=24))
+    assert [(70, "Priority"), (50, "Resources")] == [(r["priority"], r["reason"]) for r in rows]
+
+
 def test_over_time() -> None:
     """
     How many waited on average in each hour, and for how long.
@@ -139,7 +165,7 @@ def test_days_are_local() -> None:
     cuts = edges(begin, begin + timedelta(days=3), "day", zone)
     assert [begin, "23", "22", "22"] == [begin, *(f"{c:%H}" for c in cuts[1:-1])]
     assert [timedelta(hours=h) for h in (13, 23, 24, 12)] == [
-        b - a for a, b in zip(cuts, cuts[1:], strict=False)
+        b - a for a, b in pairwise(cuts)
     ]
 
 
@@ -160,3 +186,7 @@ def test_command_tells_why(tmp_path: Path) -> None:
     assert "02:00" in said
     assert "Resources" in run(cli, [*asked, "--every", "day"]).output
     assert "Resources" not in run(cli, [*asked, "--where", "partition=cpu"]).output
+    open_store(address).write([told(2, now - 1, "PENDING", "Priority")], "create")
+    said = run(cli, ["--store", address, "jobs", "--pending", "--where", "qos=normal"]).output
+    assert "Priority" in said
+    assert "Resources" not in said
