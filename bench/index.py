@@ -38,7 +38,7 @@ from bench.samples import HOSTS, PROCESSES, lines
 from enrich.chain import build_chain
 from enrich.deadletters import DeadLetters
 from enrich.delivery import Delivery
-from enrich.memory import calm_collector
+from enrich.interpreter import make_fit
 from enrich.rules import read_rules
 from enrich.settings import BackoffSettings
 from enrich.step import Context
@@ -264,7 +264,7 @@ def main() -> None:
     report = Report("index: documents into OpenSearch")
     count, rounds = (60_000, 1) if args.quick else (200_000, 3)
     load = make_load(count)
-    calm_collector()  # as the worker does
+    make_fit()  # as the worker does
     gc.collect()
     gc.freeze()  # a worker does not hold the whole load in memory, nor look through it
     node = Node(scratch_folder(), heap="1g", light=False, tied=True)

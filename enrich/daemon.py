@@ -27,7 +27,7 @@ from enrich.deadletters import DeadLetters
 from enrich.delivery import Delivery, Sink
 from enrich.expiry import Expiry, nothing
 from enrich.grants import Grants
-from enrich.memory import calm_collector
+from enrich.interpreter import make_fit
 from enrich.receiver import Receiver
 from enrich.seen import Seen
 from enrich.settings import EnrichSettings, WorkerSettings
@@ -188,7 +188,7 @@ def serve(setup: Setup) -> None:
                 setup.notice(str(error))
                 sys.exit(CANNOT_LOAD)
             running.append(worker)
-            calm_collector()
+            make_fit()
             worker.start()
             longest = setup.worker.max_request
             return create_app(

@@ -17,7 +17,7 @@ from enrich.delivery import Delivery
 from enrich.expiry import Expiry
 from enrich.identity import IdentitySettings, read_identities
 from enrich.ingest import Ingested, ingest
-from enrich.memory import calm_collector
+from enrich.interpreter import make_fit
 from enrich.rules import read_rules
 from enrich.settings import EnrichSettings, WorkerSettings
 from enrich.sources import find_sources
@@ -67,7 +67,7 @@ def enrich(context: Context, files: tuple[str, ...], listen: str | None) -> None
         tries=FILE_TRIES,
         expiry=Expiry(lambda: no_longer_kept(context)),
     )
-    calm_collector()
+    make_fit()
     warm_for(chain, context.store, sources)
     started = time.monotonic()
     done = ingest(delivery, sources, worker.bulk_max_size, Progress())
