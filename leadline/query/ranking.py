@@ -148,11 +148,10 @@ def _rank_few(question: Question, dim: Dimension, source: Source, asker: Asker) 
     )
     keys = ranked(question, [dim], [source], [asker.rows(plan)])
     shown = tuple(keys[: question.top])
-    hidden = len(keys) - len(shown)
-    if len(keys) == question.top + 1:
-        rows = asker.cut.get(plan) or _count(source, group, asker)
-        hidden = rows - len(shown)
-    return Ranked(shown, max(0, hidden), limited=True)
+    rows = asker.cut.get(plan, len(keys))
+    if plan not in asker.cut and len(keys) == question.top + 1:
+        rows = _count(source, group, asker)
+    return Ranked(shown, max(0, rows - len(shown)), limited=True)
 
 
 def _count(source: Source, group: Group, asker: Asker) -> int:

@@ -15,7 +15,7 @@ from leadline.query.dimensions import DIMENSIONS, Dimension, dimension, time_gro
 from leadline.query.kinds import node_kinds, of_kind
 from leadline.query.measure import JOINED, Part, joined
 from leadline.query.periods import Period, first_of, midnight, move
-from leadline.query.rollups import mixes, pieces
+from leadline.query.rollups import Pieces, mixes, pieces
 from leadline.store.contract import Store
 from leadline.store.plan import (
     ROWS,
@@ -36,6 +36,7 @@ Parts = dict[str, Part]
 Table = dict[Key, Parts]
 
 COUNT = Aggregate("n", Function.COUNT)
+MOST_LOOKED_UP = 5000  # keys named in one condition
 MOST_BUCKETS = 1000  # where each bucket is a plan of its own
 
 
@@ -196,11 +197,34 @@ class Asker:
                 return self._listed(plan, listed)
         cut = pieces(plan, until)
         self.leaned_on[cut.usage.dataset if cut.usage else plan.dataset] = None
+        if plan.best and plan.limit and cut.raw and cut.usage and len(plan.by) == 1:
+            return self._best(plan, cut)
         plans = [*cut.raw, *([cut.usage] if cut.usage else [])]
         tables = [self._plain(each) for each in plans]
         if len(tables) == 1:
             return tables[0]
         return joined_tables({a.name: a.function for a in plan.aggregates}, tables)
+
+    def _best(self, plan: Plan, cut: Pieces) -> Table:
+        """
+        The best of raw samples and usage together, without every row of usage: what raw does not
+        know stands as usage has it, and what raw knows is looked up.
+        """
+        functions = {a.name: a.function for a in plan.aggregates}
+        raw = joined_tables(functions, [self._plain(each) for each in cut.raw])
+        assert cut.usage is not None
+        assert plan.limit is not None
+        if len(raw) > MOST_LOOKED_UP:
+            return joined_tables(functions, [raw, self._plain(cut.usage)])
+        few = replace(cut.usage, limit=plan.limit + len(raw))
+        best = self._plain(few)
+        name = plan.by[0].field
+        for where in shown_conditions(name, [key[0] for key in raw if key not in best]):
+            asked = replace(cut.usage, where=(*cut.usage.where, *where), best="", limit=None)
+            best |= self._plain(asked)
+        if few in self.cut:
+            self.cut[plan] = self.cut[few] + sum(key not in best for key in raw)
+        return joined_tables(functions, [raw, best])
 
     def _listed(self, plan: Plan, distinct: Sequence[Aggregate]) -> Table:
         """

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import random
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -18,6 +19,7 @@ from leadline.formats.times import format_time
 from leadline.query import Answer, ask, parse_question, question
 from leadline.query.rollups import complete_until
 from leadline.store.contract import Store
+from leadline.store.lake import LakeStore
 from leadline.store.memory import MemoryStore
 from leadline.store.scope import EVERYTHING
 from tests.query.test_differential import documents, figures, questions
@@ -239,3 +241,33 @@ def test_opensearch_rolls_up_the_same(opensearch_store: Store, store: MemoryStor
         found = ask(parse_question(text), opensearch_store, EVERYTHING, NOW, zone=ZONE)
         assert "usage" in found.datasets
         assert figures(found) == figures(expected), text
+
+
+@pytest.mark.parametrize("order", ["", " order core_hours_used ascending"])
+def test_the_best_of_usage_and_open_hours(tmp_path: Path, order: str) -> None:
+    """
+    A lake sends few rows of usage; with those of open hours they rank as raw samples alone do.
+    """
+    lake = LakeStore(tmp_path / "lake")
+    documents = [
+        {**known, "job.run": f"{known['job.id']}@1"} for known in made(400) if "job.id" in known
+    ]
+    lake.write(documents, "replace")
+    do(ROLLUP, Work(lake, NOW, lambda cluster: ZONE))
+    soon = format_time(NOW - timedelta(minutes=5))
+    late = [
+        {**known, "@timestamp": soon, "sample.uptime": 10_000 + number, "job.id": job}
+        for number, (known, job) in enumerate(
+            zip(documents, ("fox/1", "fox/2", "fox/new", "fox/new"), strict=False)
+        )
+    ]
+    lake.write(late, "create")
+    for top in (1, 3, 10):
+        text = f"core_hours_used by job during all top {top}{order}"
+        found, raw = (
+            ask(parse_question(text), lake, EVERYTHING, NOW, zone=ZONE, rolled=rolled)
+            for rolled in (True, False)
+        )
+        assert {"process", "usage"} == set(found.datasets)
+        assert figures(found) == figures(raw), text
+    lake.close()
