@@ -28,6 +28,7 @@ DEFAULT_TOP = 10
 PICTURE = "picture"  # the field of the form that chooses one
 MOST_ROWS = 1000
 WEEK = 7 * 24
+UNSAID = {"measure": "core_hours_used", "top": str(DEFAULT_TOP)}
 # Where a click on a name leads: from whole to part.
 NEXT = {
     "program": "user",
@@ -65,7 +66,11 @@ def address(asked: Question, endpoint: str = "usage", **more: str) -> str:
     """
     if (kind := chosen()) and endpoint in ("usage", "usage_svg", "usage_png"):
         more[PICTURE] = kind
-    return f"{url_for(endpoint)}?{urlencode(parameters(asked) | more)}"
+    """
+    The address that asks it; what goes without saying is left out.
+    """
+    kept = {name: text for name, text in parameters(asked).items() if text != UNSAID.get(name)}
+    return f"{url_for(endpoint)}?{urlencode(kept | more)}"
 
 
 def chosen() -> str:
@@ -116,8 +121,15 @@ def narrowed(asked: Question, dimension: str, value: Value) -> Question:
     taken = {known.dimension for known in kept} | {dimension}
     wanted = NEXT.get(dimension, "program")
     by = next((name for name in (wanted, "user", "host", "program") if name not in taken), wanted)
+    clock = any(name in CLOCK for name in asked.by)  # its rows were all there are, not the top
     return replace(
-        asked, by=(by,), bucket=None, where=(*kept, Filter(dimension, (value,))), order=""
+        asked,
+        by=(by,),
+        bucket=None,
+        where=(*kept, Filter(dimension, (value,))),
+        top=DEFAULT_TOP if clock else asked.top,
+        order="",
+        ascending=False,
     )
 
 

@@ -55,7 +55,12 @@ UNNAMED = re.compile(r'(<g class="[^"]*") role="graphics-\w+" aria-roledescripti
 UNKNOWN = "\ufffd".encode()
 _UNDRAWN = re.compile(
     rb"(?P<kept>\\\\|\\\")|\\u00[01][0-9a-f]|\\[bfnrt]|\x7f|[\xf0-\xf4][\x80-\xbf]{3}"
+    rb"|\xe2\x80[\x8b-\x8f\xaa-\xae]|\xe2\x81[\xa6-\xa9]"
 )
+
+# Where things are, to a hundredth of a pixel: the engine writes a millionth of a millionth.
+_PLACED = re.compile(r' (?:d|transform|x[12]?|y[12]?|width|height)="[^"]*"')
+_TOO_FINE = re.compile(r"(\.\d\d)\d+")
 
 # The renderer is one V8 isolate: two threads in it at once only wait for each other.
 _RENDERER = Lock()
@@ -64,8 +69,8 @@ _RENDERER = Lock()
 def _key(spec: dict[str, object]) -> bytes:
     """
     SPEC as the engine reads it. It ends the whole process over a NUL in a name and cannot cut one
-    within a pair of surrogates, so that control characters and what lies beyond the first plane are
-    drawn as the character that says so.
+    within a pair of surrogates: control characters, what turns a line around, what lies beyond
+    the first plane are drawn as the character that says so.
     """
     written = orjson.dumps({**spec, "config": CONFIG}, option=orjson.OPT_SORT_KEYS)
     return _UNDRAWN.sub(lambda found: found[0] if found["kept"] else UNKNOWN, written)
@@ -114,6 +119,7 @@ def _hatched(svg: str) -> str:
 def _inline(svg: str, title: str, values: str) -> str:
     head, _, body = svg.partition(">")
     size = re.search(r'viewBox="[^"]+"', head)
+    body = _PLACED.sub(lambda found: _TOO_FINE.sub(r"\1", found[0]), body)
     body = body.replace(f'fill="{INK}"', 'fill="currentColor"')
     body = body.replace(f'stroke="{INK}"', 'stroke="currentColor"')
     body = body.replace(f'stroke="{GRID}"', 'stroke="currentColor" stroke-opacity="0.15"')

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from flask import render_template, url_for
+from flask import render_template, request, url_for
 
 from leadline.formats.times import parse_time
 from leadline.language import _, ngettext
@@ -41,7 +41,7 @@ from leadline.web.strips import heat
 from leadline.web.words import number, percent, size
 
 REMEMBERED = timedelta(days=31)  # a node silent for longer is gone
-MOST = 400  # nodes in the table; the usage page has them all
+MOST = 100  # nodes on a page; the next has the next
 
 NOW = (
     *RATE,
@@ -92,7 +92,8 @@ class Page:
     models: Sequence[Model] = ()
     states: bool = False
     lines: Sequence[Line] = ()
-    left_out: str = ""
+    turns: Sequence[tuple[str, str]] = ()
+    part: str = ""
     silent: Sequence[Line] = ()
     empty: Sequence[str] = ()
 
@@ -117,6 +118,7 @@ def show() -> str:
     ]
     lines.sort(key=lambda line: (line.cluster, natural(line.name)))
     cells = last_day(now)
+    first = _first(len(lines))
     page = Page(
         title=_("Nodes of {clusters}").format(clusters=clusters()),
         clusters=clusters(),
@@ -125,8 +127,9 @@ def show() -> str:
         heat_table=address(Question(by=("host", "hour_of_day"), period="last 24 hours", top=1000)),
         models=_models(now, known),
         states=bool(states),
-        lines=lines[:MOST],
-        left_out=_left_out(len(lines) - MOST),
+        lines=lines[first : first + MOST],
+        turns=_turns(first, len(lines)),
+        part=_part(first, len(lines)),
         silent=silent[:MOST],
     )
     return render_template("nodes.html", page=page, refresh=60)
@@ -153,11 +156,31 @@ def _sentence(count: int, gone: Sequence[str]) -> str:
     return words.format(sent=sent, names=names)
 
 
-def _left_out(count: int) -> str:
-    if count <= 0:
+def _first(count: int) -> int:
+    """
+    Where the page begins that the address names.
+    """
+    text = request.args.get("page", "1")
+    page = int(text) if text.isdigit() and len(text) < 6 else 1
+    return MOST * (max(1, min(page, -(-count // MOST))) - 1)
+
+
+def _turns(first: int, count: int) -> list[tuple[str, str]]:
+    page = first // MOST + 1
+    found = []
+    if first:
+        found.append((_("◂ nodes before"), url_for("nodes", page=page - 1)))
+    if first + MOST < count:
+        found.append((_("nodes after ▸"), url_for("nodes", page=page + 1)))
+    return found
+
+
+def _part(first: int, count: int) -> str:
+    if count <= MOST:
         return ""
-    words = ngettext("{count} node is not shown.", "{count} nodes are not shown.", count)
-    return words.format(count=number(count))
+    return _("{first}–{last} of {count}").format(
+        first=number(first + 1), last=number(min(first + MOST, count)), count=number(count)
+    )
 
 
 def _rows(wanted: Sequence[Aggregate], start: datetime, end: datetime) -> list[Row]:
