@@ -17,6 +17,7 @@ from enrich.delivery import Delivery
 from enrich.settings import EnrichSettings, WorkerSettings
 from leadline.commands.context import Context, with_context
 from leadline.commands.enrich import FILE_TRIES, step_context
+from leadline.render import safe_text
 
 WIDTH = 160
 
@@ -48,7 +49,7 @@ def list_(context: Context, as_json: bool, reasons: bool) -> None:
     letters = DeadLetters(context.paths.dead_letters).read()
     if reasons:
         for reason, count in Counter(letter.reason for letter in letters).most_common():
-            click.echo(f"{count:>8}  {reason}")
+            click.echo(f"{count:>8}  {safe_text(reason)}")
         return
     for letter in letters:
         click.echo(orjson.dumps(asdict(letter)).decode() if as_json else _line(letter))
@@ -92,4 +93,5 @@ def replay(context: Context) -> None:
 
 def _line(letter: DeadLetter) -> str:
     shown = letter.input if len(letter.input) <= WIDTH else f"{letter.input[: WIDTH - 1]}…"
-    return f"{letter.time}  {letter.source}  {letter.reason}\n    {shown}"
+    head = f"{letter.time}  {letter.source}  {letter.reason}"
+    return f"{safe_text(head)}\n    {safe_text(shown)}"

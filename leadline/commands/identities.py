@@ -16,6 +16,7 @@ from enrich.step import Context as StepContext
 from leadline.commands.context import Context, with_context
 from leadline.commands.programs import since_day
 from leadline.query.periods import parse_period
+from leadline.render import safe_text
 from leadline.settings.zones import local_zone
 from leadline.store.plan import Aggregate, Condition, Function, Group, Op, Plan
 from leadline.store.scope import EVERYTHING
@@ -75,7 +76,8 @@ def unknown(context: Context, period: str) -> None:
     click.echo(f"{len(rows)} unknown users in {span.text}")
     for row in sorted(rows, key=lambda row: -float(row["seconds"] or 0)):
         click.echo(
-            f"{float(row['seconds'] or 0) / 3600:12,.1f}  {row['cluster']}  {row['user.name']}"
+            f"{float(row['seconds'] or 0) / 3600:12,.1f}  {row['cluster']}"
+            f"  {safe_text(str(row['user.name']))}"
         )
 
 
@@ -112,4 +114,4 @@ def apply(context: Context, since: str, dry_run: bool) -> None:
     click.echo(f"{moves.total():,} documents {verb} since {start:%Y-%m-%d}")
     for (user, before, after), count in moves.most_common():
         change = "metagroups" if before == after else f"{before} → {after}"
-        click.echo(f"{count:12,}  {user}: {change}")
+        click.echo(f"{count:12,}  {safe_text(f'{user}: {change}')}")

@@ -11,7 +11,7 @@ from leadline.commands.context import Context, with_context
 from leadline.commands.usage import zone_of
 from leadline.errors import QuestionError
 from leadline.query import Filter, parse_period, question
-from leadline.render import Table, render
+from leadline.render import Table, render, safe_text
 from leadline.render.table import FORMATS, Column
 from leadline.reports import reservations as reserved
 from leadline.reports import unused
@@ -25,8 +25,11 @@ from leadline.reports.nodes import (
     node_rows,
 )
 from leadline.reports.timeline import by_state
+from leadline.store.contract import Store
 from leadline.store.plan import Condition, Op
-from leadline.store.scope import EVERYTHING
+from leadline.store.scope import EVERYTHING, Scope
+
+Asked = tuple[Store, Scope, datetime, datetime, tuple[Condition, ...]]
 
 TIMES = tuple(
     Column(f"{name}_seconds", name.capitalize(), "seconds")
@@ -115,51 +118,52 @@ def nodes(
         leadline nodes --gpus
         leadline nodes --never-used --period "this year"
     """
-    where: list[Condition] = []
-    filters = (Filter("cluster", (context.cluster,)),) if context.cluster else ()
-    if context.cluster:
-        where.append(Condition("cluster", Op.IN, (context.cluster,)))
+    asked = _asked(context, period)
+    if never_used:
+        inventory = read_inventory(context.settings.get("inventory", InventorySettings))
+        rows = unused.never_used(*asked, inventory=inventory)
+        _print("never used", rows, form)
+    elif reservations:
+        _print("reservations", reserved.reservations(*asked), form)
+    else:
+        _states(asked, node, by, gpus, form)
+
+
+def _asked(context: Context, period: str) -> Asked:
+    """
+    What every report is asked with.
+    """
+    cluster = context.cluster
+    where = (Condition("cluster", Op.IN, (cluster,)),) if cluster else ()
+    filters = (Filter("cluster", (cluster,)),) if cluster else ()
     now = datetime.now(UTC)
     span = parse_period(period, now, zone_of(context, question(where=filters)))
     if span.start is None:
         raise QuestionError("--period: name a beginning, like `last 30 days` or `this year`")
-    end = min(now, span.end or now)
-    if never_used:
-        rows = unused.never_used(
-            context.store,
-            EVERYTHING,
-            span.start,
-            end,
-            tuple(where),
-            inventory=read_inventory(context.settings.get("inventory", InventorySettings)),
-        )
-        _print("never used", rows, form)
-        return
-    if reservations:
-        rows = reserved.reservations(context.store, EVERYTHING, span.start, end, tuple(where))
-        _print("reservations", rows, form)
-        return
+    return context.store, EVERYTHING, span.start, min(now, span.end or now), where
+
+
+def _states(asked: Asked, node: str | None, by: str | None, gpus: bool, form: str) -> None:
+    store, scope, start, end, where = asked
     if node is not None:
-        where.append(Condition("host.name", Op.IN, (node.partition(".")[0].lower(),)))
-    found = fleet(context.store, EVERYTHING, span.start, end, tuple(where))
+        where = (*where, Condition("host.name", Op.IN, (node.partition(".")[0].lower(),)))
+    found = fleet(store, scope, start, end, where)
     if not found.changes:
         click.echo(
             "No node states in that time. One machine of each cluster must ask its scheduler:"
             " set collect.slurm_live.enabled there.",
             err=form != "table",
         )
-        return
-    if node is not None:
+    elif node is not None:
         _timeline(found, form)
     elif gpus:
-        failing = failing_cards(context.store, EVERYTHING, end, tuple(where))
-        _print("gpus", card_rows(found, failing), form)
+        _print("gpus", card_rows(found, failing_cards(store, scope, end, where)), form)
     elif by is not None:
         _print(by, group_rows(found, by), form)
     else:
         _print("nodes", node_rows(found), form)
         for line in differences(found) if form == "table" else ():
-            click.echo(line)
+            click.echo(safe_text(line))
 
 
 def _timeline(found: Fleet, form: str) -> None:
@@ -178,7 +182,7 @@ def _timeline(found: Fleet, form: str) -> None:
             for s in timeline
         ]
         if form == "table":
-            click.echo(f"{host[0]}/{host[1]}")
+            click.echo(safe_text(f"{host[0]}/{host[1]}"))
         _print("timeline", rows, form)
         if form == "table":
             click.echo("")

@@ -20,6 +20,7 @@ from enrich.step import Context as StepContext
 from leadline.commands.context import Context, with_context
 from leadline.errors import SettingsError
 from leadline.query.periods import parse_period
+from leadline.render import safe_text
 from leadline.settings.typed import parse_duration
 from leadline.settings.zones import local_zone
 from leadline.store.plan import Aggregate, Condition, Function, Group, Op, Plan, Row
@@ -71,7 +72,7 @@ def test(context: Context, command: str, name: str | None, executable: str | Non
             click.echo(f"{label:8} {value}")
     if match.tags:
         click.echo(f"tags     {' '.join(match.tags)}")
-    click.echo(f"shape    {match.shape}")
+    click.echo(f"shape    {safe_text(str(match.shape))}")
     click.echo(f"asked    {asked}")
     click.echo(f"rule     {_why(hit)}")
 
@@ -150,7 +151,8 @@ def unmatched(context: Context, period: str, top: int, by: str) -> None:
     for row in rows[:top]:
         click.echo(
             f"{_number(row['seconds']) / 3600:12,.1f} {_number(row['samples']):9,.0f}"
-            f" {_number(row['users']):6,.0f}  {row['command.shape'] or row['process.name']}"
+            f" {_number(row['users']):6,.0f}"
+            f"  {safe_text(str(row['command.shape'] or row['process.name']))}"
         )
     if len(rows) > top:
         rest = sum(_number(row["seconds"]) for row in rows[top:]) / 3600
@@ -228,7 +230,7 @@ def apply(context: Context, since: str, dry_run: bool) -> None:
         click.echo(f"{'core hours':>12}  from → to")
     for (before, after), seconds in sorted(moves.items(), key=lambda item: -item[1]):
         names = f"{before or 'unmatched'} → {after or 'unmatched'}"
-        click.echo(f"{seconds / 3600:12,.1f}  {names}")
+        click.echo(f"{seconds / 3600:12,.1f}  {safe_text(names)}")
 
 
 def since_day(text: str) -> datetime:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from leadline.errors import LeadlineError
+from leadline.render import safe_text
 
 
 class NotNowError(LeadlineError):
@@ -67,6 +68,6 @@ class Notifier(Protocol):
 
 def printable(text: str) -> str:
     """
-    Without control characters, which terminals, headers and log files would obey.
+    Without what terminals, headers and log files would obey; lines stay lines.
     """
-    return "".join(c if c.isprintable() or c == "\n" else " " for c in text)
+    return "\n".join(map(safe_text, text.replace("\r", "\n").split("\n")))
