@@ -164,9 +164,7 @@ def test_days_are_local() -> None:
     begin = datetime(2026, 3, 28, 10, tzinfo=UTC)
     cuts = edges(begin, begin + timedelta(days=3), "day", zone)
     assert [begin, "23", "22", "22"] == [begin, *(f"{c:%H}" for c in cuts[1:-1])]
-    assert [timedelta(hours=h) for h in (13, 23, 24, 12)] == [
-        b - a for a, b in pairwise(cuts)
-    ]
+    assert [timedelta(hours=h) for h in (13, 23, 24, 12)] == [b - a for a, b in pairwise(cuts)]
 
 
 def test_command_tells_why(tmp_path: Path) -> None:
