@@ -56,7 +56,9 @@ SAME = {
     "jobs-over-time": "jobs_submitted by state",
     "job-totals": "jobs_submitted",
     "job-states": "jobs_submitted by state",
-    "partition-table": "jobs_submitted by partition",
+    "partition-table": "jobs_submitted, core_hours_allocated, core_hours_accounted, wait_mean"
+    " by partition",
+    "documents": "samples by host",
 }
 
 # The column of a table that the question answers, where it is not the first.
