@@ -12,6 +12,7 @@ from typing import Any
 import click
 import orjson
 
+from leadline.alerts.holder import MINE, had_them
 from leadline.alerts.ledger import Ledger
 from leadline.alerts.notifiers import Message, build_notifier
 from leadline.alerts.outbox import address_of
@@ -24,8 +25,10 @@ from leadline.commands.context import Context, with_context
 from leadline.errors import LeadlineError, SettingsError
 from leadline.formats.times import from_epoch
 from leadline.render import Column, Table, render
+from leadline.reports.condition import fire
 from leadline.settings.typed import parse_duration
 from leadline.settings.zones import cluster_zone
+from leadline.store.scope import EVERYTHING
 
 OPEN = (
     Column("severity", "Severity"),
@@ -93,7 +96,8 @@ def alerts() -> None:
 @with_context
 def list_(context: Context, messages: bool, rules: bool, form: str) -> None:
     """
-    What fires now. Ends with 3 when something does, or when a message cannot be handed over.
+    What fires now, whichever machine does the alerts. Ends with 3 when something does, or when a
+    message cannot be handed over.
 
     \b
     Examples:
@@ -115,7 +119,9 @@ def list_(context: Context, messages: bool, rules: bool, form: str) -> None:
         text = "SELECT * FROM outbox ORDER BY made DESC, rowid DESC LIMIT 200"
         rows = [{**dict(row), "made": from_epoch(row["made"])} for row in ledger.rows(text)]
     else:
-        rows = [{**one, "since": from_epoch(one["since"])} for one in ledger.open_alerts()]
+        rows = firing(context, ledger)
+    if messages and not had_them(ledger):
+        click.echo("Another machine does the alerts now: its messages are listed there.", err=True)
     ledger.close()
     if form == "json":
         click.echo(orjson.dumps(rows, option=orjson.OPT_INDENT_2).decode())
@@ -128,6 +134,18 @@ def list_(context: Context, messages: bool, rules: bool, form: str) -> None:
     stuck = [row for row in rows if messages and row["state"] in ("refused", "waiting")]
     if stuck or (rows and not messages and not rules):
         click.get_current_context().exit(3)
+
+
+def firing(context: Context, ledger: Ledger) -> list[dict[str, Any]]:
+    """
+    By the ledger of the machine that does the alerts, elsewhere by what it tells the store.
+    """
+    if not (ledger.mark(MINE) and had_them(ledger)):
+        try:
+            return list(fire(context.store, EVERYTHING, datetime.now(UTC)))
+        except (LeadlineError, OSError) as error:
+            click.echo(f"{error}; this is what was known here", err=True)
+    return [{**one, "since": from_epoch(one["since"])} for one in ledger.open_alerts()]
 
 
 @alerts.command()

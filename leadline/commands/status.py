@@ -45,10 +45,10 @@ def status(
     """
     How the daemons are: workers, every shipper, the store, alerts, what collectors complain of.
 
-    Workers are those of ship.endpoints unless named; alerts and complaints come from the pages, or
-    from the store where it is at hand. Ends with 1 when something is wrong: a worker that does not
-    answer, documents dropped by a bound, a store at fault, a shipper here that makes no looks or
-    cannot send, alert messages that nobody takes.
+    Workers are the one that this machine's shipper sends to, or those of ship.endpoints; alerts
+    and complaints come from the pages, or from the store where it is at hand. Ends with 1 when
+    something is wrong: a worker that does not answer, documents dropped by a bound, a store at
+    fault, a shipper here that makes no looks or cannot send, alert messages that nobody takes.
 
     \b
     Examples:
@@ -58,10 +58,11 @@ def status(
     """
     ship = context.settings.get("ship", ShipSettings)
     token = find_token(context, ship, token_file)
-    addresses = [address.rstrip("/") for address in named or ship.endpoints]
+    own = read_status(context.paths.state / "shipper")
+    addresses = [address.rstrip("/") for address in named or sends_to(own) or ship.endpoints]
     workers = [{"address": address, **ask(address, token)} for address in addresses]
     told = {**site(context, pages), "workers": workers, "messages": stuck(context)}
-    told["shipper"] = read_status(context.paths.state / "shipper")
+    told["shipper"] = own
     told["shippers"] = shippers(workers, told["shippers"])
     problems = list(trouble(told))
     if form == "json":
@@ -69,6 +70,14 @@ def status(
     else:
         show(told, problems)
     sys.exit(1 if problems else 0)
+
+
+def sends_to(shipper: dict[str, Any] | None) -> tuple[str, ...]:
+    """
+    Where the shipper of this machine delivers, which `leadline up` may have told it.
+    """
+    target = str(((shipper or {}).get("sink") or {}).get("target", ""))
+    return (target,) if target.startswith(("http://", "https://")) else ()
 
 
 def site(context: Context, pages: str | None) -> dict[str, Any]:

@@ -46,12 +46,19 @@ def condition(store: Store, scope: Scope, totals: Ask, now: datetime) -> Site:
     alerts: Rows = []
     notices: Rows = []
     if not scope.totals_only:
-        alerts = [_alert(one) for one in _events(store, scope, "alert", now - FIRING, now)]
+        alerts = fire(store, scope, now)
         notices = _latest(_events(store, scope, "notice", now - COMPLAINTS, now))
-    worst = ("critical", "warning", "info")
-    alerts.sort(key=lambda row: (worst.index(str(row["severity"])), str(row["since"])))
     plan = Plan("node", HEARD, tuple(map(Group, HOST)), start=now - COMPLAINTS, end=now)
     return Site(alerts, notices, _shippers(totals(plan), now))
+
+
+def fire(store: Store, scope: Scope, now: datetime) -> Rows:
+    """
+    The alerts that fire, as the machine that does them has told the store.
+    """
+    found = [_alert(one) for one in _events(store, scope, "alert", now - FIRING, now)]
+    worst = ("critical", "warning", "info")
+    return sorted(found, key=lambda row: (worst.index(str(row["severity"])), str(row["since"])))
 
 
 def _events(

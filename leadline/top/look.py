@@ -41,17 +41,22 @@ class Look:
         busy = sum(node.get("cores_busy") or 0.0 for node in heard)
         cores = sum(node.get("cores") or 0 for node in heard)
         users = len({row.get("user") for row in self.running} - {None})
-        parts = [f"{busy:,.0f} of {cores:,.0f} cores", f"{len(heard)} nodes", f"{users} users"]
+        parts = [f"{busy:,.0f} of {cores:,.0f} cores"]
+        parts += [_count(len(heard), "node"), _count(users, "user")]
         if self.gpus:
             share = sum(card.get("busy_percent") or 0.0 for card in self.gpus) / 100
             parts.insert(1, f"{share:,.1f} of {len(self.gpus)} GPUs")
         if silent:
             parts.append(f"{silent} silent")
         if failing := sum(bool(card.get("failing")) for card in self.gpus):
-            parts.append(f"{failing} GPUs failing")
+            parts.append(f"{_count(failing, 'GPU')} failing")
         while len(" · ".join(parts)) > width and len(parts) > 1:
             parts.pop()
         return " · ".join(parts)
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def look(api: Api, before: Look | None, cluster: str | None) -> Look:

@@ -126,7 +126,10 @@ def _share(part: str, whole: str) -> Callable[[Row], float | None]:
 def _job(row: Row) -> str:
     if row.get("stray"):
         return "stray"
-    return str(row.get("job") or NONE).rpartition("/")[2]
+    cluster, _, job = str(row.get("job") or NONE).partition("/")
+    if "/" in job:  # no scheduler stands behind it: HOST/BOOT-SESSION-TICKS
+        return f"s{job.rsplit('-', 2)[-2]}"
+    return job or cluster
 
 
 RUNNING = View(

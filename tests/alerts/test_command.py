@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+import time
 from dataclasses import fields
 from pathlib import Path
 
@@ -16,6 +17,9 @@ from leadline.alerts.rules import read_rules
 from leadline.alerts.settings import AlertSettings
 from leadline.commands import cli
 from leadline.errors import LeadlineError
+from leadline.formats.times import from_epoch
+from leadline.store.lake import LakeStore
+from tests.reports.test_condition import alert
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "alerts.md").read_text(encoding="utf-8")
 
@@ -89,6 +93,21 @@ def test_users_leave_and_come_back(site: Site) -> None:
     assert "alice\n" == site("opt-out").output
     assert "is written to again" in site("opt-out", "alice", "--undo").output
     assert "Everybody is written to.\n" == site("opt-out").output
+
+
+def test_another_machines_alerts_are_listed(tmp_path: Path) -> None:
+    """
+    Where this one has none of its own: the store knows.
+    """
+    store = LakeStore(tmp_path / "lake")
+    moment = from_epoch(time.time() - 60)
+    event = alert(0, "disk-full") | {"@timestamp": moment, "event.start": moment}
+    assert 1 == store.write([event], "create").accepted
+    store.close()
+    words = ["--set", f"paths.data={tmp_path}", "alerts", "list"]
+    done = CliRunner().invoke(cli, words)
+    assert 3 == done.exit_code
+    assert "disk-full!" in done.output
 
 
 def test_rules_are_listed(site: Site) -> None:
