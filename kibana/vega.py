@@ -122,15 +122,21 @@ def granted(measure: str, field: str) -> Object:
     Grants are no documents: the import fills them in (kibana/thresholds.py).
     """
     bars = {
-        "mark": {"type": "bar", "color": PALETTE[0], "tooltip": {"content": "data"}},
+        "mark": {
+            "type": "bar",
+            "color": PALETTE[0],
+            "height": {"band": 0.5},
+            "opacity": 0.55,
+            "tooltip": {"content": "data"},
+        },
         "encoding": {"x": {"field": "rate", "type": "quantitative", "title": f"{measure} a day"}},
     }
     marks = {
         "transform": [{"filter": "isValid(datum.granted)"}],
-        "mark": {"type": "tick", "color": TROUBLE, "thickness": 3, "size": 22},
+        "mark": {"type": "tick", "color": TROUBLE, "thickness": 4, "size": 24, "opacity": 1},
         "encoding": {"x": {"field": "granted", "type": "quantitative"}},
     }
-    y = {"field": "project", "type": "nominal", "sort": {"field": "rate", "order": "descending"}}
+    y = {"field": "project", "type": "nominal", "sort": None}
     chart: Object = {
         "$schema": SCHEMA,
         "width": 860,
@@ -153,6 +159,7 @@ def granted(measure: str, field: str) -> Object:
         {"type": "window", "ops": ["row_number"], "as": ["place"],
          "sort": {"field": "rate", "order": "descending"}},
         {"type": "filter", "expr": "datum.place <= 20"},
+        {"type": "collect", "sort": {"field": "place"}},
     ]  # fmt: skip
     data = source("leadline-slice-*", {"day": per("day", {"project": projects})}, transform)
     spec = compiled(chart, data, height=300)
