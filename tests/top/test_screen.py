@@ -10,9 +10,6 @@ from datetime import datetime
 from functools import partial
 
 import pytest
-
-pytest.importorskip("textual", reason="leadline top needs textual: pip install 'leadline[top]'")
-
 from textual.pilot import Pilot
 from textual.widgets import Static
 

@@ -19,10 +19,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import pytest
-
-pytest.importorskip("textual", reason="leadline top needs textual: pip install 'leadline[top]'")
-
 from click.testing import CliRunner
 
 from leadline.commands import cli
