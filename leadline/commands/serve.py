@@ -16,6 +16,7 @@ from enrich.deadletters import DeadLetters
 from leadline.commands.address import with_ticket
 from leadline.commands.context import Context, with_context
 from leadline.errors import LeadlineError
+from leadline.query.rejected import rejected_in
 from leadline.web.settings import WebSettings
 
 MOST_REASONS = 20
@@ -48,6 +49,7 @@ def serve(context: Context, listen: str | None) -> None:
         site_of(context.settings, lambda: context.store),
         settings=settings,
         rejected=rejected(context.paths.dead_letters),
+        rejected_in=rejected_in(context.paths.dead_letters),
     )
     shown = f"http://{settings.listen}{settings.prefix}/"
     if settings.access == "token" and settings.token_file and sys.stderr.isatty():

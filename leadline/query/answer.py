@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo
 
 from leadline.formats.times import parse_time
 from leadline.query.compile import Source, canonical, sources
-from leadline.query.coverage import Coverage, coverage, nobody_looked, not_kept, not_kept_notes
+from leadline.query.coverage import Coverage, coverage, lost, nobody_looked, not_kept
 from leadline.query.dimensions import Dimension, dimension
 from leadline.query.measure import Measure, Part, counted
 from leadline.query.measures import measure
@@ -115,7 +115,9 @@ def ask(
     multiple = any(d.multiple_in(s.plan.dataset) for d in dims for s in found)
     if multiple:
         notes.append(_more_than_once(known, rows, others, total))
-    notes += not_kept_notes(kept_from)
+    sure = coverage(known, period, store, now)
+    refused = None if rejected is None else rejected(period)
+    notes += lost(kept_from, refused, sure)
     return Answer(
         question=known,
         period=period,
@@ -127,9 +129,9 @@ def ask(
         total_by_time=by_time,
         others_by_time=others_by_time,
         shares=_shares(known, rows, total),
-        coverage=coverage(known, period, store, now),
+        coverage=sure,
         kept_from=kept_from,
-        rejected=None if rejected is None else rejected(period),
+        rejected=refused,
         provisional=period.end is None or period.end > now - timedelta(hours=1),
         multiple=multiple,
         notes=tuple(note for note in notes if note),

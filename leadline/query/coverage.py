@@ -201,13 +201,6 @@ def not_kept(leaned_on: Collection[str], period: Period, store: Store) -> dict[s
     return found
 
 
-def not_kept_notes(found: Mapping[str, str]) -> list[str]:
-    """
-    What people are told of it.
-    """
-    return [f"{TITLES.get(name, name)} not kept before {day}" for name, day in found.items()]
-
-
 def _late(period: Period, name: str, oldest: datetime) -> dict[str, str]:
     day = oldest.astimezone(period.zone).date()
     begins = None if period.start is None else period.start.astimezone(period.zone).date()
@@ -218,3 +211,16 @@ def _oldest(store: Store, dataset: str) -> datetime | None:
     first = Aggregate("first", Function.MIN, "@timestamp")
     (row,) = store.ask(Plan(dataset, (first,)), EVERYTHING)
     return None if row["first"] is None else parse_time(str(row["first"]))
+
+
+def lost(kept_from: Mapping[str, str], rejected: int | None, known: Coverage) -> list[str]:
+    """
+    What people are told of what is gone, and of what never came into the store.
+    """
+    notes = [f"{TITLES.get(name, name)} not kept before {day}" for name, day in kept_from.items()]
+    if rejected:
+        what = f"{rejected:,} documents of these days were rejected"
+        notes.append(f"{what}: `leadline deadletters` tells why")
+    if known.dropped:
+        notes.append(f"{known.dropped:,} documents were dropped on nodes that could not send them")
+    return notes

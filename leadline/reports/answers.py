@@ -171,11 +171,6 @@ def footer(answer: Answer) -> list[str]:
         lines[-1] += f" Newest sample {moment:%Y-%m-%d %H:%M}."
     if answer.provisional:
         lines.append("Provisional: the period is not over, or its last hour is still coming in.")
-    if answer.rejected:
-        count = f"{answer.rejected:,} documents of these days were rejected"
-        lines.append(f"{count}: `leadline deadletters` tells why.")
-    if known.dropped:
-        lines.append(f"{known.dropped:,} documents were dropped on nodes that could not send them.")
     approximate = [m for m in map(measure, answer.question.measures) if m.approximate]
     if approximate:
         lines.append(f"≈ within 2 %: {', '.join(m.title for m in approximate)}.")

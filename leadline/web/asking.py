@@ -95,6 +95,7 @@ class Desk:
                 now,
                 zone=self.site.zone,
                 named=self.site.periods,
+                rejected=self.site.rejected_in,
             ),
         )
 

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
+from leadline.query import Period
 from leadline.reports.settings import AdviceSettings, AllocationSettings, FindingSettings
 from leadline.settings import Settings
 from leadline.settings.common import COMMON_SECTIONS, ClusterSettings
@@ -40,6 +41,7 @@ class Site:
     advice: AdviceSettings = field(default_factory=AdviceSettings)
     findings: FindingSettings = field(default_factory=FindingSettings)
     rejected: Callable[[], Sequence[tuple[str, int]]] | None = None  # reasons and how often
+    rejected_in: Callable[[Period], int] | None = None  # how many of the days of a period
 
 
 # What a site takes from the settings file, beside what opens its store.
