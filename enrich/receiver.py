@@ -14,10 +14,12 @@ from typing import Protocol
 
 import orjson
 
+from enrich.chain import Chain
 from enrich.grants import Grant
 from enrich.seen import Seen
 from enrich.settings import WorkerSettings
-from enrich.step import Context
+from enrich.splice import moment_of
+from enrich.step import Context, Fields, Step, Whole
 from enrich.steps.redact import Redact
 from leadline.errors import FormatError, LeadlineError, SpoolError
 from leadline.formats import Document
@@ -27,6 +29,7 @@ from leadline.formats.validate import read_line
 
 GZIP = 31  # zlib's word for gzip with a window of 32 KiB
 REASONS = 5  # of rejected lines, told to the sender
+HOSTS_CACHED = 10_000
 
 
 class RefusedError(LeadlineError):
@@ -59,6 +62,7 @@ class Batch:
 
     lines: list[bytes] = field(default_factory=list)
     documents: list[Document] = field(default_factory=list)
+    moments: Counter[bytes] = field(default_factory=Counter)  # of lines that went the short way
     reasons: list[str] = field(default_factory=list)
 
 
@@ -78,6 +82,7 @@ class Receiver:
         self._seen = seen
         self._clock = clock
         self._redact = Redact()
+        self._chains: dict[Grant, Chain] = {}
         self._guard = threading.Lock()
 
     def take(self, body: bytes, encoding: str, grant: Grant) -> dict[str, object]:
@@ -90,9 +95,10 @@ class Receiver:
         except RefusedError as refused:
             self._count({"batches_refused": 1, f"refused_{refused.code}": 1})
             raise
-        accepted, rejected = len(batch.documents), len(batch.reasons)
+        accepted, rejected = len(batch.lines) - len(batch.reasons), len(batch.reasons)
         self._count({"batches": 1, "bytes": len(body), "accepted": accepted, "rejected": rejected})
         self._seen.note(batch.documents, self._clock())
+        self._seen.note_moments(batch.moments, self._clock())
         answer: dict[str, object] = {"accepted": accepted, "rejected": rejected}
         if rejected:
             answer["reasons"] = batch.reasons[:REASONS]
@@ -101,6 +107,8 @@ class Receiver:
     def _judge(self, data: bytes, grant: Grant) -> Batch:
         batch = Batch()
         latest = from_epoch(self._clock() + self._settings.ahead)
+        chain = self._chain(grant)
+        splice = chain.splicer.batch()
         for line in data.split(b"\n"):
             if not line or line.isspace():
                 continue
@@ -109,41 +117,54 @@ class Receiver:
                     raise FormatError(
                         f"a line of {len(line)} bytes, at most {self._settings.max_line} are taken"
                     )
-                document = read_line(line)
+                if (ready := splice(line)) is None:
+                    document = chain.one(read_line(line))
             except FormatError as error:
                 batch.lines.append(redact_line(line[: self._settings.max_line]))
                 batch.reasons.append(str(error))
                 continue
-            self._belongs(document, grant, latest)
-            self._redact(document)
-            batch.lines.append(orjson.dumps(document))
-            batch.documents.append(document)
+            if ready is not None:
+                self._not_ahead(ready.time, latest)
+                batch.lines.append(ready.data)
+                batch.moments[moment_of(ready)] += 1
+            else:
+                self._not_ahead(str(document["@timestamp"]), latest)
+                batch.lines.append(orjson.dumps(document))
+                batch.documents.append(document)
         return batch
 
-    def _belongs(self, document: Document, grant: Grant, latest: str) -> None:
-        if str(document["@timestamp"]) > latest:
+    def _not_ahead(self, time: str, latest: str) -> None:
+        if time > latest:
             raise RefusedError(
                 422,
                 "ahead",
-                f"@timestamp {document['@timestamp']} is more than"
-                f" {self._settings.ahead / 3600:g} h ahead; set the clock of the sender",
+                f"@timestamp {time} is more than {self._settings.ahead / 3600:g} h ahead;"
+                " set the clock of the sender",
             )
-        if grant.cluster is None:
-            return
-        named = document.get("cluster")
-        if named is not None and self._context.canonical(str(named)) != grant.cluster:
-            raise RefusedError(
-                403,
-                "cluster",
-                f"the token is for cluster {grant.cluster}, the batch for {named};"
-                " use the token of that cluster, or name it as an alias",
-            )
-        host = document.get("host.name")
-        if grant.hosts and host is not None and host not in grant.hosts:
-            raise RefusedError(
-                403, "host", f"the token is not for host {host}; clusters.{grant.cluster}.hosts"
-            )
-        document["cluster"] = grant.cluster
+
+    def _chain(self, grant: Grant) -> Chain:
+        """
+        What is done here to a document of a sender: secrets go, and it is one of its own.
+        """
+        if grant not in self._chains:
+            steps: list[Step | Whole] = [self._redact]
+            if grant.cluster is not None:
+                steps += [self._own_cluster(grant.cluster), _own_host(grant)]
+            self._chains[grant] = Chain(steps, entries=HOSTS_CACHED)
+        return self._chains[grant]
+
+    def _own_cluster(self, cluster: str) -> Step:
+        def bind(named: str | None) -> Fields:
+            if named is not None and self._context.canonical(named) != cluster:
+                raise RefusedError(
+                    403,
+                    "cluster",
+                    f"the token is for cluster {cluster}, the batch for {named};"
+                    " use the token of that cluster, or name it as an alias",
+                )
+            return {"cluster": cluster}
+
+        return Step(name="cluster", reads=("cluster",), writes=("cluster",), compute=bind)
 
     def _keep(self, batch: Batch) -> None:
         size = sum(map(len, batch.lines)) + len(batch.lines)
@@ -160,6 +181,17 @@ class Receiver:
     def _count(self, counts: dict[str, int]) -> None:
         with self._guard:
             self.counts.update(counts)
+
+
+def _own_host(grant: Grant) -> Step:
+    def look(host: str | None) -> Fields:
+        if grant.hosts and host is not None and host not in grant.hosts:
+            raise RefusedError(
+                403, "host", f"the token is not for host {host}; clusters.{grant.cluster}.hosts"
+            )
+        return {}
+
+    return Step(name="host", reads=("host.name",), writes=(), compute=look)
 
 
 def unpack(body: bytes, encoding: str, longest: int) -> bytes:

@@ -5,7 +5,7 @@ Who sends: every host's last word, how late it comes, and what its shipper had t
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -52,6 +52,15 @@ class Seen:
                 self._note(document, now)
             self._changed = True
 
+    def note_moments(self, moments: Mapping[bytes, int], now: float) -> None:
+        """
+        Process samples that nobody has read, counted by the moment they share.
+        """
+        with self._guard:
+            for members, count in moments.items():
+                self._note({"dataset": "process", **orjson.loads(b"{" + members)}, now, count)
+                self._changed = True
+
     def hosts(self) -> list[dict[str, object]]:
         with self._guard:
             return [asdict(self._hosts[key]) for key in sorted(self._hosts)]
@@ -64,7 +73,7 @@ class Seen:
         self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         replace_durably(self._path, data, sync=False)
 
-    def _note(self, document: Document, now: float) -> None:
+    def _note(self, document: Document, now: float, count: int = 1) -> None:
         name = document.get("host.name")
         if name is None or document["dataset"] == "node_state":  # spoken of, not speaking
             return
@@ -75,7 +84,7 @@ class Seen:
             if len(self._hosts) >= HOSTS_KEPT:
                 return
             host = self._hosts[key] = Host(*key, last_seen="", newest=time, lag_seconds=0)
-        host.documents += 1
+        host.documents += count
         if document["dataset"] != "node" and host.last_seen and time <= host.newest:
             return
         host.last_seen = from_epoch(now)

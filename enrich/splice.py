@@ -221,6 +221,13 @@ def plan(steps: Iterable[Step | Whole], ingested: Ingested | None) -> Plan | Non
     return Plan(moment, tuple(sorted(read)), not_who)
 
 
+def moment_of(ready: Ready) -> bytes:
+    """
+    The members of a line that its snapshot shares, up to the end of the object.
+    """
+    return ready.data[ready.data.rfind(MOMENT_BEGINS) + 1 :]
+
+
 def _part(data: bytes) -> Document | None:
     try:
         said = orjson.loads(data)

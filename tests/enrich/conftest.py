@@ -13,6 +13,7 @@ from enrich.deadletters import DeadLetters
 from enrich.delivery import Delivery
 from enrich.rules import Rules, read_rules
 from enrich.settings import BackoffSettings
+from enrich.splice import MOMENT
 from enrich.step import Context
 from leadline.formats import Document
 from leadline.settings import Duration
@@ -42,6 +43,16 @@ def make_sample(number: int = 0, **more: object) -> Document:
 
 def make_line(number: int = 0, **more: object) -> bytes:
     return orjson.dumps(make_sample(number, **more))
+
+
+def make_shipped(number: int = 0, **more: object) -> bytes:
+    """
+    A sample in the order shippers write: who, what was measured, the moment.
+    """
+    sample = make_sample(number, **more)
+    moment = {name: sample.pop(name) for name in tuple(sample) if name in MOMENT}
+    measured = {"process.state": "R", "core_seconds": sample.pop("core_seconds")}
+    return orjson.dumps({**sample, **measured, **moment})
 
 
 class ScriptedStore(MemoryStore):

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-import orjson
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -16,13 +15,12 @@ from enrich.deadletters import DeadLetters
 from enrich.delivery import Delivery, StoppedError, wait_seconds
 from enrich.expiry import Expiry
 from enrich.settings import BackoffSettings
-from enrich.splice import MOMENT
 from leadline.errors import StoreError
 from leadline.formats import Document
 from leadline.settings import Duration
 from leadline.store.contract import Outcome
 from leadline.store.retention import Gone
-from tests.enrich.conftest import FakeWait, ScriptedStore, make_line, make_sample
+from tests.enrich.conftest import FakeWait, ScriptedStore, make_line, make_shipped
 
 Deliver = Callable[..., Delivery]
 
@@ -166,11 +164,7 @@ def test_what_comes_too_late_is_counted_and_not_stored(deliver: Deliver) -> None
     late = Gone({"process": "2026-04", "state": "2026-04"}, frozenset({("process", "2026-03")}))
     store = ScriptedStore()
     delivery = replace(deliver(store), expiry=lambda: late)
-    shipped = {"process.state": "R", "@timestamp": "2026-03-29T00:30:00.000Z"}
-    sample = {n: v for n, v in make_sample(1).items() if n not in ("core_seconds", "@timestamp")}
-    line = orjson.dumps(
-        {**{n: v for n, v in sample.items() if n not in MOMENT}, **shipped, **sample}
-    )
+    line = make_shipped(1)
     fresh = line.replace(b"2026-03-29", b"2026-04-29")
     for _ in range(3):
         tally = delivery.lines([line, make_line(2), fresh], "file")

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from enrich.app import create_app
-from enrich.grants import Grants
+from enrich.grants import Grant, Grants
 from enrich.receiver import Receiver, RefusedError, unpack
 from enrich.rules import Rules
 from enrich.seen import Seen
@@ -22,7 +22,7 @@ from leadline.errors import SettingsError, SpoolError
 from leadline.formats.times import from_epoch
 from leadline.settings import Size
 from leadline.settings.common import ClusterSettings
-from tests.enrich.conftest import make_line
+from tests.enrich.conftest import make_line, make_shipped
 
 FOX, OWL, NODE = "fox-token-0123456789", "owl-token-0123456789", "node-token-0123456789"
 NOW = 1_780_000_000.0
@@ -113,7 +113,7 @@ def test_secrets_do_not_reach_the_disk(client: FlaskClient, queue: FakeQueue) ->
     assert b"hunter2" not in b"".join(queue.lines)
 
 
-@pytest.mark.parametrize(
+SENDERS = pytest.mark.parametrize(
     ("token", "fields", "status", "code"),
     [
         (FOX, {"cluster": "owl"}, 403, "cluster"),
@@ -127,6 +127,9 @@ def test_secrets_do_not_reach_the_disk(client: FlaskClient, queue: FakeQueue) ->
         ("", {}, 401, "token"),
     ],
 )
+
+
+@SENDERS
 def test_batch_of_somebody_else_is_refused(
     client: FlaskClient,
     queue: FakeQueue,
@@ -141,6 +144,44 @@ def test_batch_of_somebody_else_is_refused(
     found, answer = send(client, make_line(1, **fields), make_line(2, **fields), token=token)
     assert (status, code) == (found, answer.get("code"))
     assert (status == 200) == bool(queue.lines)
+
+
+@SENDERS
+def test_processes_that_are_known_are_judged_like_others(
+    client: FlaskClient, token: str, fields: dict[str, object], status: int, code: str | None
+) -> None:
+    """
+    What was taken three times from its own host is refused all the same from another one.
+    """
+    home = {NODE: ("fox", "c1-7"), OWL: ("owl", "o1")}.get(token, ("fox", "c1-1"))
+    own = dict(zip(("cluster", "host.name"), home, strict=True))
+    for _ in range(3):
+        send(client, make_shipped(1, **own), token=token)
+    found, answer = send(client, make_shipped(1, **{**own, **fields}), token=token)
+    assert (status, code) == (found, answer.get("code"))
+
+
+def test_known_lines_are_taken_as_they_were_the_first_time(
+    queue: FakeQueue, context: Context
+) -> None:
+    """
+    The same documents in the queue, redacted, the cluster named, every host and line counted.
+    """
+    seen = Seen()
+    receiver = Receiver(queue, context, WorkerSettings(), seen, clock=lambda: NOW)
+    secret = {"process.command_line": "mysql -phunter2"}
+    lines = [make_shipped(1, **secret), make_shipped(2, **{"host.name": "c1-2"}), make_line(3)]
+    batch = b"\n".join([*lines, b"broken"]).replace(b'"cluster":"fox",', b"")
+    times = []
+    for _ in range(4):
+        queue.lines.clear()
+        answer = receiver.take(batch, "", Grant("fox"))
+        assert (3, 1) == (answer["accepted"], answer["rejected"])
+        times.append([orjson.loads(line) for line in queue.lines[:3]])
+    assert times[0] == times[1] == times[2] == times[3]
+    assert {"fox"} == {document["cluster"] for document in times[3]}
+    assert b"hunter2" not in b"".join(queue.lines)
+    assert [("c1-1", 8), ("c1-2", 4)] == [(h["host"], h["documents"]) for h in seen.hosts()]
 
 
 def test_bomb_is_cut_off(client: FlaskClient, queue: FakeQueue) -> None:
