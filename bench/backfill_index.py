@@ -12,6 +12,7 @@ import shutil
 import sys
 import tempfile
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -102,11 +103,14 @@ def post(url: str, waiting: list[bytes]) -> None:
             answer = connection.getresponse().read()
             assert answer == b'{"errors":false}', answer[:300]
 
-    threads = [threading.Thread(target=send) for _ in range(CONNECTIONS)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(CONNECTIONS) as pool:
+        for sent in [pool.submit(send) for _ in range(CONNECTIONS)]:
+            sent.result()
+
+
+def count_of(store: OpenSearchStore, prefix: str) -> int:
+    store.client.post(f"/{prefix}-*/_refresh")
+    return int(store.client.get(f"/{prefix}-*/_count")["count"])
 
 
 def measure(report: Report, url: str, folder: Path, count: int) -> None:
@@ -121,12 +125,16 @@ def measure(report: Report, url: str, folder: Path, count: int) -> None:
     stores = [OpenSearchStore([url], prefix=prefix) for prefix in ("raw", "ours")]
     for prefix, store in zip(("raw", "ours"), stores, strict=True):
         set_up(store.client, prefix, OpenSearchSettings(), RetentionSettings())
+    for name in {index_of(document) for document in kept.documents}:
+        assert stores[0].indices.ensure(name) is None
     warm = kept.documents[: number // 10]
     post(url, bodies([{**document, "job.run": f"{n}"} for n, document in enumerate(warm)]))
     encoded = bodies(kept.documents)
     raw = spent(lambda: post(url, encoded))
+    assert count_of(stores[0], "raw") >= number
     report.add("limit_rate", number / raw.wall, "documents/s")
     ours = spent(lambda: read(StoreSink(stores[1]), path))
+    assert count_of(stores[1], "ours") == number
     report.add("import_rate", number / ours.wall, "documents/s")
     report.add("import_vs_limit", raw.wall / ours.wall, "")
     report.add("client_cpu_per_million", ours.cpu / number * 1e6, "CPU s")
