@@ -27,3 +27,35 @@ def _marks(language: str) -> dict[int, str]:
 
     symbols = Locale.parse(language).number_symbols["latn"]
     return {ord(","): symbols["group"], ord("."): symbols["decimal"]}
+
+
+@cache
+def for_charts(language: str) -> tuple[dict[str, object], dict[str, object]] | None:
+    """
+    Figures, and days and months, in the two tables the chart engine takes; None for English.
+    """
+    if language == ENGLISH:
+        return None
+    from babel import Locale
+
+    known = Locale.parse(language)
+    symbols = known.number_symbols["latn"]
+    figures: dict[str, object] = {
+        "decimal": symbols["decimal"],
+        "thousands": symbols["group"],
+        "grouping": [3],
+        "currency": ["", ""],
+    }
+    days, months = known.days["format"], known.months["format"]
+    sunday = (6, 0, 1, 2, 3, 4, 5)  # theirs begin with it, Babel's with Monday
+    times: dict[str, object] = {
+        "dateTime": "%A %e %B %Y %X",
+        "date": "%Y-%m-%d",
+        "time": "%H:%M:%S",
+        "periods": ["AM", "PM"],
+        "days": [days["wide"][day] for day in sunday],
+        "shortDays": [days["abbreviated"][day] for day in sunday],
+        "months": [months["wide"][month] for month in range(1, 13)],
+        "shortMonths": [months["abbreviated"][month] for month in range(1, 13)],
+    }
+    return figures, times

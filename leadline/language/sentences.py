@@ -14,6 +14,8 @@ from collections.abc import Mapping
 from leadline.language.figures import figure
 
 _BRACES = re.compile(r"\{(\w+)\}")
+DURATION = "{days} d {clock}"
+_DURATION = re.compile(r"\b(?P<days>\d+) d (?P<clock>\d\d:\d\d)")
 _PIECE = re.compile(r"(?<=[.;]) ")
 MOST_DEEP = 4
 LONGEST = 2000
@@ -43,7 +45,14 @@ class Sentences:
                     return _BRACES.sub(lambda brace, inner=inner: inner[brace[1]], told)  # type: ignore[misc]
             if len(pieces := _PIECE.split(text)) > 1:
                 return " ".join(self.translated(piece, depth + 1) for piece in pieces)
-        return figure(text, self._language)
+        return figure(self._lasting(text), self._language)
+
+    def _lasting(self, text: str) -> str:
+        """
+        2 d 04:10, which stands in the middle of other text.
+        """
+        told = self._plain.get(DURATION, DURATION)
+        return _DURATION.sub(lambda found: told.format(**found.groupdict()), text)
 
 
 def _fixed(text: str) -> int:

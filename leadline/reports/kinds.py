@@ -15,7 +15,7 @@ from leadline.query.measures import MEASURES
 from leadline.query.measures import measure as known_measure
 from leadline.query.question import Question
 from leadline.render.charts import boxes, dots, heat, pie, ranking, scatter
-from leadline.render.charts.specs import OTHERS_NAME
+from leadline.render.charts.specs import others
 from leadline.render.charts.spreads import BOXED
 from leadline.reports.picture import (
     CLOCK,
@@ -29,6 +29,7 @@ from leadline.reports.picture import (
     by_clock,
     classes,
     filled,
+    named,
     over_time,
     scaled,
     shown,
@@ -48,7 +49,7 @@ def named_rows(answer: Answer, measure: Measure) -> list[dict[str, object]]:
 
 
 def _name(answer: Answer, row: Mapping[str, object]) -> str:
-    return " · ".join(answer.label(n, row[n]) for n in answer.question.keys)  # type: ignore[arg-type]
+    return " · ".join(named(answer, n, row[n]) for n in answer.question.keys)  # type: ignore[arg-type]
 
 
 def bars(asked: Question, answer: Answer, measure: Measure, ask: Ask) -> Spec | None:
@@ -87,7 +88,7 @@ def parts(asked: Question, answer: Answer, measure: Measure, ask: Ask) -> Spec |
     if whole - sum(map(_value, slices)) > 1e-9 * whole:
         slices = slices[: SLICES - 1]
         rest = whole - sum(map(_value, slices))
-        slices.append({"name": OTHERS_NAME, "value": rest})
+        slices.append({"name": others(), "value": rest})
     return pie(slices, axis(measure)) if len(slices) > 1 else None
 
 
@@ -128,12 +129,12 @@ def cells(asked: Question, answer: Answer, measure: Measure, ask: Ask) -> Spec |
     zone = series.period.zone
     times = filled(sorted({str(row[bucket]) for row in series.rows}), bucket)
     words = {time: _short(shown(time, zone), bucket) for time in times}
-    names = list(dict.fromkeys(series.label(asked.by[0], r[asked.by[0]]) for r in series.rows))
+    names = list(dict.fromkeys(named(series, asked.by[0], r[asked.by[0]]) for r in series.rows))
     names = names[:MOST_BARS]
     found = [
         {"across": words[str(row[bucket])], "down": name, "value": scaled(row, measure)}
         for row in series.rows
-        if (name := series.label(asked.by[0], row[asked.by[0]])) in names
+        if (name := named(series, asked.by[0], row[asked.by[0]])) in names
         and row[measure.name] is not None
     ]
     return heat(found, list(words.values()), names, axis(measure)) if len(found) > 1 else None

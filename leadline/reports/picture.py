@@ -10,13 +10,14 @@ from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from leadline.formats.times import format_time, parse_time
+from leadline.language import _
 from leadline.query import Answer
 from leadline.query.dimensions import dimension
 from leadline.query.measure import Measure
 from leadline.query.periods import midnight, move
 from leadline.query.question import BUCKETS, Question
 from leadline.render.charts import columns, heat, histogram, lines, stacked_area
-from leadline.render.charts.specs import OTHERS_NAME
+from leadline.render.charts.specs import others
 from leadline.store.plan import Scalar
 
 CLOCK = ("weekday", "hour_of_day")
@@ -49,7 +50,17 @@ def picture(
 
 
 def axis(measure: Measure) -> str:
-    return f"{measure.title}, GiB" if measure.unit == "bytes" else measure.title
+    return f"{_(measure.title)}, GiB" if measure.unit == "bytes" else _(measure.title)
+
+
+def named(answer: Answer, key: str, value: Scalar | None) -> str:
+    """
+    A row's key as people read it; words of ours in the reader's language.
+    """
+    text = answer.label(key, value)
+    if key in BUCKETS or (value is not None and key != "weekday" and not dimension(key).edges):
+        return text
+    return _(text)
 
 
 def scaled(row: Mapping[str, Scalar | None], measure: Measure) -> float:
@@ -88,13 +99,13 @@ def by_clock(asked: Question, answer: Answer, measure: Measure) -> Spec | None:
     cells = [
         {
             "across": _clock_label(answer, "hour_of_day", row["hour_of_day"]),
-            "down": answer.label("weekday", row["weekday"]),
+            "down": named(answer, "weekday", row["weekday"]),
             "value": scaled(row, measure),
         }
         for row in rows
     ]
     across = [f"{hour:02d}" for hour in range(24)]
-    down = [answer.label("weekday", weekday) for weekday in range(1, 8)]
+    down = [named(answer, "weekday", weekday) for weekday in range(1, 8)]
     return heat(cells, across, down, axis(measure))
 
 
@@ -107,11 +118,11 @@ def classes(asked: Question, answer: Answer, measure: Measure, ask: Ask) -> Spec
         return None
     found = {answer.label(of.name, row[of.name]): row for row in answer.rows}
     rows = [
-        {"name": name, "value": scaled(found.get(name, {}), measure)}
+        {"name": _(name), "value": scaled(found.get(name, {}), measure)}
         for place, name in enumerate(of.classes)
         if place or name in found
     ]
-    return histogram(rows, axis(measure), of.title.lower())
+    return histogram(rows, axis(measure), _(of.title).lower())
 
 
 def in_order(answer: Answer) -> Answer:
@@ -126,7 +137,7 @@ def in_order(answer: Answer) -> Answer:
 
 
 def _clock_label(answer: Answer, name: str, value: Scalar | None) -> str:
-    text = answer.label(name, value)
+    text = named(answer, name, value)
     return text.partition("–")[0] if name == "hour_of_day" else text
 
 
@@ -143,7 +154,7 @@ def as_lines(asked: Question, answer: Answer, measure: Measure) -> Spec | None:
     points = [
         {
             "time": shown(str(row[asked.bucket]), zone),
-            "name": answer.label(asked.by[0], row[asked.by[0]]) if asked.by else WHOLE,
+            "name": named(answer, asked.by[0], row[asked.by[0]]) if asked.by else WHOLE,
             "value": scaled(row, measure),
         }
         for row in answer.rows
@@ -170,15 +181,13 @@ def over_time(asked: Question, answer: Answer, measure: Measure, ask: Ask) -> Sp
         return None
     values: dict[str, dict[str, float]] = {}
     for row in series.rows:
-        name = series.label(asked.by[0], row[asked.by[0]]) if asked.by else WHOLE
+        name = named(series, asked.by[0], row[asked.by[0]]) if asked.by else WHOLE
         values.setdefault(name, {})[str(row[bucket])] = scaled(row, measure)
     sizes = {name: sum(known.values()) for name, known in values.items()}
     names = sorted(values, key=lambda name: -sizes[name])
     if series.others_by_time:
-        names.append(OTHERS_NAME)
-        values[OTHERS_NAME] = {
-            str(row[bucket]): scaled(row, measure) for row in series.others_by_time
-        }
+        names.append(others())
+        values[others()] = {str(row[bucket]): scaled(row, measure) for row in series.others_by_time}
     times = filled(sorted(str(row[bucket]) for row in series.total_by_time), bucket)
     parts = {time: part_inside(time, bucket, series) for time in times}
     points = [
@@ -193,7 +202,7 @@ def over_time(asked: Question, answer: Answer, measure: Measure, ask: Ask) -> Sp
     ]
     missing = set(times) - {str(row[bucket]) for row in series.total_by_time}
     bare = unmeasured(missing, replace(asked, measures=(measure.name,), bucket=bucket), ask)
-    unit = f"{axis(measure)} per {bucket}"
+    unit = f"{axis(measure)} {_(f'per {bucket}')}"
     return stacked_area(points, names, unit, bucket=bucket, unmeasured=bare)
 
 

@@ -205,7 +205,8 @@ def sureness(answer: Answer) -> list[str]:
         notes.append(_("Newest sample {when}.").format(when=when(parse_time(known.newest))))
     if answer.provisional:
         notes.append(_("The last hour is provisional."))
-    return [*notes, *(said(f"{note[0].upper()}{note[1:]}.") for note in answer.notes)]
+    told = [said(note) for note in answer.notes]
+    return [*notes, *(f"{note[0].upper()}{note[1:]}." for note in told)]
 
 
 def when(then: datetime) -> str:

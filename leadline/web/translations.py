@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING
 
 from babel import Locale
 from babel.messages.catalog import Catalog
-from babel.messages.extract import extract_from_dir
 from babel.messages.pofile import read_po, write_po
+from jinja2.ext import babel_extract
 
 from leadline.language import FOLDER, languages
 
@@ -30,16 +30,14 @@ if TYPE_CHECKING:
     from babel.messages.catalog import Message
 
 ROOT = Path(__file__).parents[1]
-METHODS = [
-    ("web/templates/**.html", "jinja2.ext:babel_extract"),
-    ("web/**.py", "python"),
-    ("render/**.py", "python"),
-    ("reports/**.py", "python"),
-    ("language/**.py", "python"),
-]
-KEYWORDS = {"_": None, "later": None, "gettext": None, "ngettext": (1, 2)}
+TEMPLATES = ROOT / "web" / "templates"
+ROOMS = ("web", "render", "reports")
+ONE, SEVERAL = ("_", "later", "gettext"), ("ngettext",)
 # Modules whose finished sentences are shown: every text in them that reads like one.
 SENTENCES = (
+    "leadline.query.answer",
+    "leadline.query.coverage",
+    "leadline.query.public",
     "leadline.reports.advice",
     "leadline.reports.detectors.jobs",
     "leadline.reports.detectors.nodes",
@@ -66,12 +64,31 @@ def wanted() -> set[Text]:
 
 
 def _marked() -> Iterator[Text]:
-    found = extract_from_dir(
-        ROOT, METHODS, keywords=KEYWORDS, options_map={"**.html": {"trimmed": "true"}}
-    )
-    for _file, _line, message, _comments, _context in found:
-        if message and message != "":
-            yield tuple(message) if isinstance(message, list | tuple) else message
+    for path in sorted(TEMPLATES.glob("*.html")):
+        with path.open("rb") as source:
+            found = babel_extract(source, [*ONE, *SEVERAL], (), {"trimmed": "true"})
+            for _line, function, message, _comments in found:
+                texts = [message] if isinstance(message, str) else list(message or ())
+                plain = [text for text in texts if isinstance(text, str)]
+                if plain:
+                    yield plain[0] if function in ONE else (plain[0], plain[1])
+    for room in ROOMS:
+        for path in sorted((ROOT / room).rglob("*.py")):
+            yield from marked(path.read_text(encoding="utf-8"))
+
+
+def marked(source: str) -> Iterator[Text]:
+    """
+    What stands in `_(…)` and `ngettext(…)`, within f-strings too.
+    """
+    for node in ast.walk(ast.parse(source)):
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
+            continue
+        texts = [part.value for part in node.args if isinstance(part, ast.Constant)]
+        if node.func.id in ONE and len(node.args) == 1 and texts:
+            yield str(texts[0])
+        if node.func.id in SEVERAL and len(texts) >= 2:
+            yield str(texts[0]), str(texts[1])
 
 
 def _tables() -> Iterator[str]:

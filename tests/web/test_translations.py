@@ -7,7 +7,7 @@ import re
 import pytest
 
 from leadline.language import languages
-from leadline.web.translations import Text, sentences, translated, untranslated, wanted
+from leadline.web.translations import Text, marked, sentences, translated, untranslated, wanted
 
 OTHERS = languages()[1:]
 BRACES = re.compile(r"\{\w+\}")
@@ -62,3 +62,11 @@ def told(view):
     return text, "job.id", "--gpus=1", "put many into one job"
 '''
     assert sentences(source) == {"{used} of {asked} cores were busy", "put many into one job"}
+
+
+def test_marked_texts_are_found_within_others() -> None:
+    """
+    What stands in `_(…)` within an f-string, or counts, is found; variables are not.
+    """
+    source = 'f"◂ {_(\'earlier\')}"; ngettext("{n} run", "{n} runs", 2); _(name); later("Users")'
+    assert set(marked(source)) == {"earlier", ("{n} run", "{n} runs"), "Users"}

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from leadline.formats.times import format_time
+from leadline.language import _
 from leadline.render.charts.colours import PALETTE
 from leadline.render.charts.render import INK
 from leadline.render.charts.specs import SCHEMA, WIDTH, time_axis
@@ -21,7 +22,7 @@ class Track:
     title: str
     values: Sequence[float | None]
     rule: float | None = None  # drawn dashed across
-    told: str = "asked"  # what the rule is
+    told: str = ""  # what the rule is; asked, where nothing is said
 
 
 def tracks(wanted: Sequence[Track], start: datetime, step: timedelta) -> dict[str, object]:
@@ -70,7 +71,10 @@ def _strip(
                 "encoding": {"y": {"field": "asked", "type": "quantitative"}},
             }
         )
-    title = f"{track.title}{f' (dashed: {track.told})' if track.rule else ''}"
+    title = track.title
+    if track.rule:
+        told = track.told or _("asked")
+        title = _("{title} (dashed: {told})").format(title=title, told=told)
     return {
         "width": WIDTH,
         "height": HEIGHT,

@@ -15,6 +15,8 @@ from threading import Lock
 import orjson
 
 from leadline.errors import LeadlineError
+from leadline.language import current
+from leadline.language.figures import for_charts
 from leadline.render.charts.series import series
 
 VEGA_LITE = "5.20"
@@ -81,14 +83,14 @@ def draw_svg(spec: dict[str, object], title: str) -> str:
     SPEC as SVG to be set into a page: the reader's ink, as wide as there is room, named TITLE, with
     its values over time beside it for scripts.
     """
-    return _inline(_svg(_key(spec)), title, series(spec))
+    return _inline(_svg(_key(spec), current()), title, series(spec))
 
 
 def draw_file(spec: dict[str, object]) -> str:
     """
     SPEC as an SVG file of its own.
     """
-    return _svg(_key(spec))
+    return _svg(_key(spec), current())
 
 
 def draw_png(spec: dict[str, object]) -> bytes:
@@ -100,13 +102,18 @@ def draw_png(spec: dict[str, object]) -> bytes:
 
 
 @lru_cache(maxsize=256)
-def _svg(key: bytes) -> str:
+def _svg(key: bytes, language: str) -> str:
     try:
         import vl_convert
     except ImportError:
         raise LeadlineError("charts need vl-convert: pip install 'leadline[server]'") from None
+    figures, times = for_charts(language) or (None, None)
     with _RENDERER:
-        return _hatched(str(vl_convert.vegalite_to_svg(key.decode())))
+        return _hatched(
+            vl_convert.vegalite_to_svg(
+                key.decode(), format_locale=figures, time_format_locale=times
+            )
+        )
 
 
 def _hatched(svg: str) -> str:
@@ -139,4 +146,4 @@ def warm_up() -> None:
     """
     The first drawing starts the engine, which takes half a second: better before anybody waits.
     """
-    _svg(orjson.dumps({"data": {"values": [{"a": 1}]}, "mark": "bar", "encoding": {}}))
+    _svg(orjson.dumps({"data": {"values": [{"a": 1}]}, "mark": "bar", "encoding": {}}), current())

@@ -31,8 +31,7 @@ def series(spec: Mapping[str, Any]) -> str:
     for row in values:
         found[str(row["name"])][place[str(row["time"])]] = _rounded(row["value"])
     rows = [
-        [name, hue, found[name]]
-        for name, hue in zip(scale["domain"], scale["range"], strict=True)
+        [name, hue, found[name]] for name, hue in zip(scale["domain"], scale["range"], strict=True)
     ]
     unit = layers[0]["encoding"]["y"]["title"]
     return _written({"times": times, "unit": unit, "rows": rows})

@@ -6,20 +6,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from leadline.language import _
 from leadline.render.charts.colours import OTHERS, PALETTE, assign
 from leadline.render.charts.render import HATCH, INK, PAPER
 
 WIDTH, HEIGHT = 860, 250
-OTHERS_NAME = "others"
 LABEL_GAP = 13  # pixels between two labels at the right end
 SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
 
 Point = Mapping[str, object]
 
 
+def others() -> str:
+    """
+    What the band of all others is called.
+    """
+    return _("others")
+
+
 def colours(names: Sequence[str]) -> dict[str, str]:
-    places = assign(name for name in names if name != OTHERS_NAME)
-    return {name: OTHERS if name == OTHERS_NAME else PALETTE[places[name]] for name in names}
+    places = assign(name for name in names if name != others())
+    return {name: OTHERS if name == others() else PALETTE[places[name]] for name in names}
 
 
 def stacked_area(
