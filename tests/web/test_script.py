@@ -10,7 +10,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from flask import Flask
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 
 import leadline.web
 from leadline.store.memory import MemoryStore
@@ -150,7 +150,11 @@ def test_a_name_is_switched_off_and_on(page: Page, address: str) -> None:
 @pytest.mark.parametrize(
     ("asked", "mark", "told"),
     [
-        ("by=program&top=2&picture=pie", "path[aria-roledescription='arc mark']", "core hours used: "),
+        (
+            "by=program&top=2&picture=pie",
+            "path[aria-roledescription='arc mark']",
+            "core hours used: ",
+        ),
         ("by=program&top=2&picture=bars", "path[aria-roledescription=bar]", "core hours used: "),
         ("by=weekday&and=hour_of_day", "path[aria-label*='core hours used']", "core hours used: "),
         ("by=weekday&and=hour_of_day", "path[fill='url(#hatch)']", "not measured"),
@@ -182,7 +186,7 @@ def test_filters_complete_what_is_typed(page: Page, address: str) -> None:
     assert page.input_value("input[name=where]") == "user="
     page.keyboard.type("bj")
     page.wait_for_selector("[role=option] >> text=bjorn")
-    assert page.locator("[role=option]").count() == 1
+    expect(page.locator("[role=option]")).to_have_count(1)
     page.keyboard.press("ArrowDown")
     assert page.get_attribute("input[name=where]", "aria-activedescendant")
     page.keyboard.press("Enter")
