@@ -21,17 +21,19 @@ NOBODY = frozenset({"root"})  # no person
 Alias = Callable[[str], str]
 
 
-def hide_names(store: Store, age: float, alias: Alias, now: datetime) -> dict[str, int]:
+def hide_names(
+    store: Store, age: float, alias: Alias, now: datetime, *, dry_run: bool = False
+) -> dict[str, int]:
     """
-    Dataset → documents that lost a name. Whole months that ended AGE seconds ago; the roll-ups
-    of hours are among them.
+    Dataset → documents that lost (or would lose) a name. Whole months that ended AGE seconds ago;
+    the roll-ups of hours are among them.
     """
     before = month_of(now - timedelta(seconds=age))
     changed = {}
     for dataset in DATASETS:
         people = known_people(store, dataset, alias, before)
         if people.aliases:
-            changed[dataset] = store.forget(dataset, people, before=before, dry_run=False)
+            changed[dataset] = store.forget(dataset, people, before=before, dry_run=dry_run)
     return changed
 
 

@@ -86,7 +86,9 @@ def names(work: Work) -> tuple[int, str]:
     """
     Pseudonyms in the place of names that were kept long enough.
     """
-    if work.retention is None or not work.retention.names:
+    if work.retention is None:
+        return 0, "left to `leadline retain`"
+    if not work.retention.names:
         return 0, "kept for ever"
     if work.alias is None:
         return 0, "no key; privacy.key names a file that holds one"

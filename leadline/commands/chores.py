@@ -45,6 +45,7 @@ def chores(context: Context, once: bool, only: str | None) -> None:
     kept = context.settings.get("chores", ChoreSettings)
     retention = context.settings.get("retention", RetentionSettings)
     inventory = read_inventory(context.settings.get("inventory", InventorySettings))
+    alias = alias_of(context)
     wanted = [chore for chore in CHORES if only in (None, chore.name)]
     while True:
         for chore in wanted:
@@ -56,7 +57,7 @@ def chores(context: Context, once: bool, only: str | None) -> None:
                 retention if kept.retain else None,
                 inventory,
                 context.settings.get("findings", FindingSettings),
-                alias_of(context),
+                alias,
             )
             try:
                 said = do(chore, work, forced=once)

@@ -23,7 +23,16 @@ def alias_of(context: Context) -> Callable[[str], str] | None:
     named = named or context.settings.get("collect", CollectSettings).redact.pseudonym_key
     if named is None and not context.store_address.startswith("lake"):
         return None
-    return Pseudonyms(named or _own(context.paths.state / "pseudonym.key")).of
+    if named is not None:
+        return Pseudonyms(named).of
+    kept: list[Pseudonyms] = []
+
+    def alias(name: str) -> str:
+        if not kept:  # no key is made before there is a name to hide
+            kept.append(Pseudonyms(_own(context.paths.state / "pseudonym.key")))
+        return kept[0].of(name)
+
+    return alias
 
 
 def _own(path: Path) -> Path:

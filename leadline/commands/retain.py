@@ -8,8 +8,10 @@ from pathlib import Path
 
 import click
 
+from leadline.chores.names import hide_names
 from leadline.chores.seal import sealed
 from leadline.commands.context import Context, with_context
+from leadline.commands.pseudonym import alias_of
 from leadline.errors import SettingsError
 from leadline.settings.common import RetentionSettings
 from leadline.settings.typed import parse_duration
@@ -32,7 +34,8 @@ def retain(
     context: Context, yes: bool, unsealed: bool, files: Path | None, keep: str | None
 ) -> None:
     """
-    Delete whole periods that are older than the settings' retention keeps them.
+    Delete whole periods that are older than the settings' retention keeps them, and hide names
+    that are older than it keeps names.
 
     Works on the lake, on OpenSearch and Elasticsearch with or without lifecycle policies, and on
     folders of dated files. Only names that are wholly of leadline's kind are ever touched. Raw
@@ -66,10 +69,28 @@ def retain_store(context: Context, *, delete: bool, unsealed: bool) -> None:
         click.echo(
             "Months are sealed once they are summarised; --unsealed deletes them as they are."
         )
-    if gone and not delete:
-        click.echo("Nothing was deleted; `leadline retain --yes` does it.")
-    if not gone and not left:
+    hidden = retain_names(context, retention, now, hide=delete)
+    if (gone or hidden) and not delete:
+        click.echo("Nothing was changed; `leadline retain --yes` does it.")
+    if not gone and not left and not hidden:
         click.echo(f"{context.store_address}: nothing is older than it is kept")
+
+
+def retain_names(
+    context: Context, retention: RetentionSettings, now: datetime, *, hide: bool
+) -> dict[str, int]:
+    """
+    Names older than `retention.names` keeps them, behind pseudonyms.
+    """
+    alias = alias_of(context) if retention.names else None
+    if alias is None:
+        return {}
+    found = hide_names(context.store, retention.names, alias, now, dry_run=not hide)
+    for dataset, count in found.items():
+        click.echo(
+            f"{'hidden' if hide else 'would hide'}  names in {count:,} documents of {dataset}"
+        )
+    return found
 
 
 def report(pieces: Iterable[Expired], verdict: str) -> None:

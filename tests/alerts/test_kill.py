@@ -147,7 +147,7 @@ def whole_die_at(folder: Path, last: int) -> bool:
             if done == last:
                 os.kill(os.getpid(), signal.SIGKILL)
 
-        run.Ledger = Traced  # type: ignore[misc]
+        run.Ledger = Traced  # type: ignore[attr-defined, assignment]
         try:
             whole_turns(folder)
         finally:

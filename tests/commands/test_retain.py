@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from leadline.commands import cli
+from leadline.formats.pseudonyms import is_pseudonym
 from leadline.store.lake import LakeStore
 from leadline.store.scope import EVERYTHING
 from tests.store.documents import process
@@ -112,3 +113,21 @@ def test_only_files_dated_by_name_go(tmp_path: Path) -> None:
     assert told.output.count("would delete") == 3
     run("retain", "--files", tmp_path, "--keep", "90d", "--yes")
     assert {path.name for path in tmp_path.iterdir()} == {*stay, "c2-2020-01-01.ndjson"}
+
+
+def test_old_names_are_hidden_with_the_rest(tmp_path: Path) -> None:
+    """
+    Told first; with --yes they are pseudonyms, and a second run finds none.
+    """
+    store = LakeStore(tmp_path / "lake")
+    recent = {**USAGE, "@timestamp": "2023-03-15T10:00:00.000Z", "user.name": "alice"}
+    store.write([recent], "replace")
+    store.close()
+    words = ("--set", f"paths.data={tmp_path}", "retain")
+    assert "would hide  names in 1 documents of usage" in run(*words).output
+    assert "hidden  names in 1 documents of usage" in run(*words, "--yes").output
+    assert "nothing is older" in run(*words, "--yes").output
+    store = LakeStore(tmp_path / "lake")
+    (batch,) = store.scan("usage", EVERYTHING)
+    assert is_pseudonym(str(batch[0]["user.name"]))
+    store.close()
