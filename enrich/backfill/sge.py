@@ -73,7 +73,7 @@ class SgeReader:
         self._database.execute(f"ATTACH ':memory:' AS {self._name}")
         self.con, self._second = self._connect(), self._connect()
         self._reading = self._connect()
-        self._parser = Parser(self._reading, staging, rejects, self.tally)
+        self._parser = Parser(self._reading, options.cluster, staging, rejects, self.tally)
         self._workers = ThreadPoolExecutor(2)
         self._size = size
         self._clock = 0

@@ -29,9 +29,15 @@ class Parser:
     """
 
     def __init__(
-        self, con: duckdb.DuckDBPyConnection, staging: Path, rejects: Rejects, tally: Tally
+        self,
+        con: duckdb.DuckDBPyConnection,
+        cluster: str,
+        staging: Path,
+        rejects: Rejects,
+        tally: Tally,
     ) -> None:
         self._con = con
+        self._cluster = cluster
         self._staging = staging
         self._rejects = rejects
         self._tally = tally
@@ -53,7 +59,9 @@ class Parser:
                 file.write(text.encode() + b"\n")
             file.flush()
             rows = sql.read_slice(file.name, FIELDS, SEPARATOR)
-            self._con.execute(f"CREATE OR REPLACE TABLE {table} AS {sql.typed(rows)}")
+            self._con.execute(
+                f"CREATE OR REPLACE TABLE {table} AS {sql.typed(self._cluster, rows)}"
+            )
 
     def _parse(self, data: bytes, table: str) -> list[int]:
         """
@@ -68,7 +76,7 @@ class Parser:
             file.write(data)
             file.flush()
             self._con.execute(FORGET_REJECTS)
-            rows = sql.typed(sql.read_slice(file.name, _usual_count(data)))
+            rows = sql.typed(self._cluster, sql.read_slice(file.name, _usual_count(data)))
             self._con.execute(f"CREATE OR REPLACE TABLE {table} AS {rows}")
         return [row[0] for row in self._rows("SELECT DISTINCT line FROM reject_errors ORDER BY 1")]
 

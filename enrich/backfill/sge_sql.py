@@ -43,7 +43,7 @@ def read_slice(path: str, columns: int, between: str = ":") -> str:
     )
 
 
-def typed(source: str) -> str:
+def typed(cluster: str, source: str) -> str:
     """
     Fields as numbers where they are numbers, and what names the run. Milliseconds become seconds.
     """
@@ -54,11 +54,14 @@ def typed(source: str) -> str:
     fields = f"SELECT {', '.join(TEXT)}, {whole}, {decimal} FROM {source}"
     submitted = "CASE WHEN submission_time > 0 THEN submission_time ELSE start_time END"
     local = "CASE WHEN task_number > 0 THEN concat(job_number, '.', task_number)"
-    return (
-        "SELECT *, concat(local_id, '@', submitted, '+', greatest(start_time, 0)) AS run"
-        f" FROM (SELECT *, {submitted} AS submitted, {REASON} AS reason,"
+    named = (
+        f"SELECT *, {submitted} AS submitted, {REASON} AS reason,"
         f" {local} ELSE job_number::VARCHAR END AS local_id"
-        f" FROM (SELECT * REPLACE ({times}) FROM ({fields})))"
+        f" FROM (SELECT * REPLACE ({times}) FROM ({fields}))"
+    )
+    return (
+        "SELECT *, concat(job_id, '@', submitted, '+', greatest(start_time, 0)) AS run"
+        f" FROM (SELECT *, {literal(cluster + '/')} || local_id AS job_id FROM ({named}))"
     )
 
 
@@ -129,8 +132,8 @@ def _shared(cluster: str) -> dict[str, str]:
         "schema.version": str(SCHEMA_VERSION),
         "user.name": _named("owner"),
         "user.group": _named("grp"),
-        "job.id": f"{literal(cluster + '/')} || local_id",
-        "job.run": f"{literal(cluster + '/')} || run",
+        "job.id": "job_id",
+        "job.run": "run",
         "project": _named("project"),
         "partition": _named("qname"),
         "job.state": STATE,
