@@ -63,7 +63,7 @@ def instant(text: str, zone: ZoneInfo) -> int | None:
     """
     if text in ABSENT:
         return None
-    if text.isdigit():
+    if text.isdecimal():
         seconds = int(text)
     else:
         try:

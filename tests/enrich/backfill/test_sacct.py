@@ -19,7 +19,6 @@ from enrich.backfill.seen import Seen
 from enrich.backfill.sink import StoreSink
 from enrich.backfill.tally import Rejects, Tally
 from leadline.errors import FormatError
-from leadline.formats.sacct import duration, gpus, instant, size, state
 from leadline.store.memory import MemoryStore
 from leadline.store.scope import EVERYTHING
 
@@ -271,21 +270,6 @@ def test_broken_lines_are_refused_with_their_reason(tmp_path: Path, line: str, r
 
     assert len(jobs(store)) == 2
     assert [reason in found for found in tally.rejected] == [True]
-
-
-def test_values() -> None:
-    """
-    Times, durations, sizes and TRES as Slurm writes them.
-    """
-    assert duration("2-03:04:05") == 183845
-    assert duration("45:21.005") == pytest.approx(2721.005)
-    assert size("384G") == 384 << 30
-    assert size("317032K") == 317032 << 10
-    assert gpus("gres/gpu=4,gres/gpu:a100=4") == (4, ["A100"])
-    assert gpus("gres/gpu:a100=1,gres/gpu:v100=2") == (3, ["A100", "V100"])
-    assert state("CANCELLED by 17") == ("CANCELLED", "17")
-    assert instant("2026-07-01T12:00:00", OSLO) == instant("2026-07-01T12:00:00+02:00", OSLO)
-    assert instant("2026-12-01T12:00:00", OSLO) == instant("2026-12-01T12:00:00+01:00", OSLO)
 
 
 @given(st.integers(1_600_000_000, 1_900_000_000), st.integers(0, 40 * 86400))
