@@ -145,13 +145,17 @@ def told(answer: Answer, measure: Measure, comparison: str) -> str:
 def _leaders(answer: Answer, measure: Measure) -> str:
     asked = answer.question
     whole = answer.total.get(measure.name)
-    if not asked.by or not measure.adds or not isinstance(whole, int | float) or not whole:
+    if asked.bucket or not asked.by or not measure.adds:
+        return ""
+    if not isinstance(whole, int | float) or not whole:
         return ""
     sized = [(_float(row.get(measure.name)), row) for row in answer.rows]
     most, leader = max(sized, key=lambda pair: pair[0])
     name = " ".join(label(answer, key, leader) for key in asked.keys)
     if answer.others is None or len(sized) < 3:
-        words = _("Most of them, {percent}: {name}.")
+        words = _("The greatest part, {percent}: {name}.")
+        if most > whole / 2:
+            words = _("Most of them, {percent}: {name}.")
         return words.format(percent=percent(most / whole), name=name) if len(sized) > 1 else ""
     shown = sum(amount for amount, _row in sized)
     return _("The first {count} by {kind} make up {share}; {name} leads with {percent}.").format(

@@ -339,8 +339,9 @@ def test_hours_and_weekdays_come_in_their_own_order(client: FlaskClient) -> None
     By weekday and hour the table starts on Monday at midnight and the picture is a heat map.
     """
     page = text_of(client, usage(by="weekday", **{"and": "hour_of_day"}, period="all"))
-    cells = re.findall(r">(Monday|Tuesday|Sunday|\d\d–\d\d)</a>", page)
-    assert cells[:4] == ["Monday", "00–01", "Monday", "01–02"]
+    cells = re.findall(r">([A-Z][a-z]+day|\d\d–\d\d)</a>", page)
+    assert cells[:2] == ["00–01", "01–02"]
+    assert cells[24:26] == ["Monday", "Tuesday"]
     assert "mark-rect" in page
 
 
@@ -352,3 +353,17 @@ def test_what_does_not_add_up_is_drawn_as_lines(client: FlaskClient) -> None:
     page = text_of(client, asked)
     assert "mark-line" in page
     assert "mark-area" not in page
+
+
+def test_many_rows_of_two_keys_are_a_table_of_two_ways(client: FlaskClient) -> None:
+    """
+    Weekdays stand down and hours across, and the sums of the rows make the total.
+    """
+    both = usage(by="weekday", **{"and": "hour_of_day"}, period="all", measure="samples")
+    crossed = text_of(client, both)
+    rows = re.findall(r"<tr><td class=\"name\">.*?</tr>", crossed)
+    assert len(rows) == 7
+    sums = [re.findall(r'class="n">([\d,]+)<', row) for row in rows]
+    whole = client.get("/api/v1/usage?by=&period=all&measure=samples").get_json()["total"]
+    assert sum(int(figures[-1].replace(",", "")) for figures in sums) == whole
+    assert all(len(figures) == 25 for figures in sums)

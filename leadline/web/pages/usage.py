@@ -19,6 +19,7 @@ from leadline.query.question import BUCKETS, Filter, Question, Value
 from leadline.render.charts import draw_file, draw_png, draw_svg
 from leadline.reports.picture import in_order, in_page, picture
 from leadline.web.asking import desk
+from leadline.web.crosstab import Cross, cross
 from leadline.web.empty import why_empty
 from leadline.web.links import (
     MOST_ROWS,
@@ -105,6 +106,7 @@ class Page:
     chart: str = ""
     ask: str = ""  # where a span of the chart is asked for
     table: Table | None = None
+    cross: Cross | None = None
 
 
 def show() -> str:
@@ -166,6 +168,7 @@ def _found(
     return {
         "sentence": told(answer, measures[0], _before(asked, answer, measures[0])),
         "chart": draw_svg(drawn, title(answer, measures)) if drawn else "",
+        "cross": cross(answer, measures[0], _step(asked)),
         "table": build(
             answer,
             measures,
