@@ -39,9 +39,7 @@ def forget(
         matching = " OR ".join(f"{quote(f)} IN (SELECT name FROM people)" for f in fields)
         if before is not None:
             matching = f"({matching}) AND \"@timestamp\" < TIMESTAMPTZ '{before.isoformat()}'"
-        return sum(
-            _file(con, table, file.path, matching, dry_run=dry_run) for file in table.files()
-        )
+        return _all_files(con, table, matching, dry_run=dry_run)
     finally:
         con.execute("DROP TABLE IF EXISTS people; DROP TABLE IF EXISTS numbers")
 
@@ -55,32 +53,51 @@ def _load(con: duckdb.DuckDBPyConnection, people: People) -> None:
         con.executemany("INSERT INTO numbers VALUES (?, ?)", list(people.ids.items()))
 
 
-def _file(
-    con: duckdb.DuckDBPyConnection, table: Table, path: str, matching: str, *, dry_run: bool
+def _all_files(
+    con: duckdb.DuckDBPyConnection, table: Table, matching: str, *, dry_run: bool
 ) -> int:
     """
-    Under the lock from the count to the commit: a writer may have merged the file meanwhile.
+    Until a look at the table finds no file that was merged into another meanwhile.
     """
-    with table.locked():
-        file = next((one for one in table.files() if one.path == path), None)
-        if file is None:
-            return 0
-        source = padded(table, [table.path(file)])
-        row = con.execute(f"SELECT count(*) FROM {source} WHERE {matching}").fetchone()
-        assert row is not None
-        if row[0] and not dry_run:
-            _rewrite(con, table, file, source, matching)
-    return int(row[0])
+    count, done, moved = 0, set[str](), True
+    while moved:
+        moved = False
+        for file in table.files():
+            if file.path in done:
+                continue
+            found = _file(con, table, file, matching, dry_run=dry_run)
+            if found is None:
+                moved = True
+            else:
+                done.add(file.path)
+                count += found
+    return count
 
 
-def _rewrite(
-    con: duckdb.DuckDBPyConnection, table: Table, file: File, source: str, matching: str
-) -> None:
+def _file(
+    con: duckdb.DuckDBPyConnection, table: Table, file: File, matching: str, *, dry_run: bool
+) -> int | None:
+    """
+    How many of its documents it concerns; None: it went while it was written anew.
+
+    Files never change, so only the commit needs the lock: writers do not wait for the rest.
+    """
+    source = padded(table, [table.path(file)])
+    row = con.execute(f"SELECT count(*) FROM {source} WHERE {matching}").fetchone()
+    assert row is not None
+    if not row[0] or dry_run:
+        return int(row[0])
     select = changed(table.dataset, source, matching)
     left = con.execute(f"SELECT count(*) FROM ({select})").fetchone()
     assert left is not None
     written = [copy_out(con, table, select, file.month, LEVEL)] if left[0] else []
-    table.commit(written, [file])
+    with table.locked():
+        if file.path in {live.path for live in table.files()}:
+            table.commit(written, [file])
+            return int(row[0])
+    for new in written:
+        (table.folder / new.path).unlink()
+    return None
 
 
 def changed(dataset: Dataset, source: str, matching: str) -> str:
