@@ -200,7 +200,7 @@ def plan(steps: Iterable[Step | Whole], ingested: Ingested | None) -> Plan | Non
     """
     How lines may be cut for a chain; None where some step could see the difference.
     """
-    stamped = frozenset(ingested.fields(DATASET) if ingested else ())
+    stamped = frozenset(ingested.fields() if ingested else ())
     moment = MOMENT - stamped
     read: set[str] = set()
     for step in steps:

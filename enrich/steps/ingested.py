@@ -31,25 +31,29 @@ class Ingested:
             if document["dataset"] in SAMPLED:
                 document["rules.version"] = self._rules_version
             return
-        document.update(self.fields(str(document["dataset"])))
+        if (now := int(self._clock())) != self._second:
+            self._turn(now)
+        document.update(self._ruled if document["dataset"] in SAMPLED else self._plain)
 
-    def fields(self, dataset: str) -> Document:
-        self._turn()
-        return self._ruled if dataset in SAMPLED else self._plain
+    def fields(self) -> Document:
+        """
+        What is said of a sample now.
+        """
+        self._turn(int(self._clock()))
+        return self._ruled
 
     def stamp(self) -> bytes:
         """
-        The fields of a sample as members of a JSON object, a comma first.
+        The same as members of a JSON object, a comma first.
         """
-        self._turn()
+        self._turn(int(self._clock()))
         return self._stamp
 
-    def _turn(self) -> None:
-        now = int(self._clock())
+    def _turn(self, now: int) -> None:
         if now != self._second:
-            self._second = now
             self._plain["event.ingested"] = self._ruled["event.ingested"] = from_epoch(now)
             self._stamp = b"," + orjson.dumps(self._ruled)[1:-1]
+            self._second = now
 
 
 def build(context: Context) -> Ingested:
