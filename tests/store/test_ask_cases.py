@@ -256,3 +256,19 @@ def test_hours_of_the_day_share_a_run(store: Store) -> None:
         ("b", 23): None,
         ("c", None): 1.0,
     }
+
+
+def test_a_sum_that_stands_alone_is_of_all(store: Store) -> None:
+    """
+    One sum of many thousand documents, without groups: engines take those in ranges.
+    """
+    documents = [process(n, **{"core_seconds": float(n % 7)}) for n in range(9000)]
+    for place in range(0, len(documents), 3000):
+        assert not store.write(documents[place : place + 3000], "create").kept
+    expected = sum(n % 7 for n in range(9000))
+
+    for _ in range(3):
+        [row] = ask(store, HOURS)
+        assert row["seconds"] == expected
+    rows = ask(store, HOURS, by=(Group("core_seconds", edges=(0.0, 3.0)),))
+    assert sum(float(row["seconds"] or 0) for row in rows) == expected

@@ -36,6 +36,7 @@ from leadline.store.scope import Scope
 from leadline.store.values import flat_path
 
 PAGE = 10_000
+ALL = "all"
 EXACT_DISTINCT = 500_000  # values listed; beyond, a distinct count is the engine's estimate
 PRECISION = 40_000  # of an estimate over everything: the engine's most
 # A histogram within 1 % of the value, wherever it lies; a digest promises only the rank.
@@ -76,11 +77,19 @@ def answer(plan: Plan, scope: Scope, search: Search) -> list[Row]:
 def whole(plan: Plan, matching: Query, search: Search) -> dict[Key, Row]:
     body: dict[str, object] = {"size": 0, "track_total_hits": True, "query": matching}
     if aggregations := metrics(plan):
-        body["aggs"] = aggregations
+        body["aggs"] = one_by_one(aggregations)
     found = search(body)
-    results = found.get("aggregations", {})
+    results = found.get("aggregations", {}).get(ALL, {})
     count = found["hits"]["total"]["value"]
     return {(): {a.name: read(plan, a, results, count) for a in plan.aggregates}}
+
+
+def one_by_one(aggregations: dict[str, object]) -> dict[str, object]:
+    """
+    Below a filter that all pass: OpenSearch 3.4 sums only some of the documents when one `stats`
+    stands alone and takes them in ranges (its pull request 20427).
+    """
+    return {ALL: {"filter": {"match_all": {}}, "aggs": aggregations}} if aggregations else {}
 
 
 def grouped(plan: Plan, matching: Query, search: Search) -> dict[Key, Row]:
@@ -125,11 +134,12 @@ def buckets(
     for part in parts([group for group in groups if group.edges]):
         restricted: Query = {"bool": {"filter": [matching, *part.restriction]}}
         if not plain:
-            body = {"size": 0, "track_total_hits": True, "query": restricted, "aggs": aggregations}
-            found = search(body)
+            body = {"size": 0, "track_total_hits": True, "query": restricted}
+            found = search({**body, "aggs": one_by_one(aggregations)})
             total = found["hits"]["total"]["value"]
             if total:
-                yield part.lower, {"doc_count": total, **found.get("aggregations", {})}
+                results = found.get("aggregations", {}).get(ALL, {})
+                yield part.lower, {**results, "doc_count": total}
             continue
         for values, bucket in pages(plan, plain, restricted, aggregations, search):
             lowers, rest = iter(part.lower), iter(values)
