@@ -33,6 +33,7 @@ T = TypeVar("T")
 MOST_KEPT = 512
 TOTALS = Scope(totals_only=True)
 LONGEST = timedelta(minutes=2)  # that any answer is remembered
+DATED = frozenset({"ask", "findings"})  # keys that hold the moment their answer is of
 WORTH = 1e-4  # a day without the last nine seconds is a day
 
 
@@ -222,7 +223,7 @@ class Marks:
 
 
 def _asked_of(key: Hashable) -> bool:
-    return isinstance(key, tuple) and key[0] == "ask"
+    return isinstance(key, tuple) and key[0] in DATED
 
 
 def desk_of(app: Flask) -> Desk:

@@ -92,3 +92,22 @@ def test_settings_are_read_without_flask() -> None:
     """
     code = "import sys; import leadline.web.settings; sys.exit('flask' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+
+
+def test_what_holds_its_moment_is_kept_longer() -> None:
+    """
+    Findings and answers name the moment they are of: within it they are not looked for again,
+    while the health of the store is.
+    """
+    desk, clock = desk_with(CountingStore())
+    made: list[str] = []
+
+    def work(name: str) -> int:
+        made.append(name)
+        return len(made)
+
+    for _ in range(2):
+        desk.once(("findings", NOW), lambda: work("findings"))
+        desk.once(("health",), lambda: work("health"))
+        clock.now += timedelta(seconds=60)
+    assert made == ["findings", "health", "health"]
