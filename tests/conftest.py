@@ -2,6 +2,10 @@
 Fixtures that every room may use.
 """
 
+import os
+import shutil
+import tempfile
+
 import pytest
 
 from tests.opensearch_fixture import opensearch, opensearch_ready, opensearch_store
@@ -13,3 +17,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--update-golden", action="store_true", help="Write golden files anew; review the diff."
     )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """
+    What a test does not place elsewhere lies here: never in the data folder of who runs them.
+    """
+    os.environ["LEADLINE_DATA"] = tempfile.mkdtemp(prefix="leadline-tests-")
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    shutil.rmtree(os.environ.pop("LEADLINE_DATA"), ignore_errors=True)
