@@ -9,6 +9,7 @@ import click
 import orjson
 
 from leadline.commands.context import Context, with_context
+from leadline.commands.showing import waiting
 from leadline.commands.usage import named_periods
 from leadline.render import Table, render
 from leadline.render.table import FORMATS
@@ -50,7 +51,8 @@ def allocations(context: Context, project: tuple[str, ...], everything: bool, fo
         and (everything or grant.start <= now < grant.end)
         and context.cluster in (None, grant.cluster)
     )
-    found = find(context.store, EVERYTHING, grants, now, settings)
+    with waiting("adding up"):
+        found = find(context.store, EVERYTHING, grants, now, settings)
     told = rows(found)
     if form == "json":
         click.echo(orjson.dumps(told, option=orjson.OPT_INDENT_2).decode())
