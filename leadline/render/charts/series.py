@@ -5,6 +5,7 @@ The values of a chart over time, short enough to travel within its drawing: scri
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any
 
 import orjson
@@ -62,7 +63,7 @@ def _written(found: Mapping[str, Any]) -> str:
     from leadline.formats.times import epoch_seconds
 
     moments = [epoch_seconds(time) for time in found["times"]]
-    steps = {round(b - a, 3) for a, b in zip(moments, moments[1:], strict=False)}
+    steps = {round(b - a, 3) for a, b in pairwise(moments)}
     told: dict[str, object] = {"unit": found["unit"], "rows": found["rows"]}
     if len(steps) == 1:
         told |= {"from": moments[0], "step": steps.pop()}
