@@ -1,16 +1,16 @@
 """
 Grid Engine's accounting file, of any generation and any size, slice by slice.
 
-While one slice's runs and days are written, each over a connection of its own, the next is parsed.
+While one slice's runs and days are written, each over a connection of its own, the next are parsed.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import partial
 from itertools import cycle
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from uuid import uuid4
 import duckdb
 
 from enrich.backfill import sge_sql as sql
-from enrich.backfill.files import Source
+from enrich.backfill.files import Slice, Source
 from enrich.backfill.options import EARLIEST, LATEST, Options
 from enrich.backfill.seen import Place, Seen
 from enrich.backfill.sge_lines import NAMES, read_record
@@ -30,6 +30,7 @@ from enrich.backfill.tally import Rejects, Tally
 from leadline.errors import FormatError
 
 SLICE = 64 << 20
+TABLES = ("one_slice", "another", "and_another")  # being parsed, waiting, being written
 PATIENCE = 86400  # a slave's record waits so long for its master's, by the file's own clock
 
 
@@ -74,14 +75,16 @@ class SgeReader:
         self.con, self._second = self._connect(), self._connect()
         self._reading = self._connect()
         self._parser = Parser(self._reading, options.cluster, staging, rejects, self.tally)
-        self._workers = ThreadPoolExecutor(2)
+        self._writer, self._days = ThreadPoolExecutor(1), ThreadPoolExecutor(1)
+        self._saved: Place | None = None
+        self._stopped = False
         self._size = size
         self._clock = 0
         self._now = f"TIMESTAMPTZ '{datetime.now(UTC):%Y-%m-%d %H:%M:%S}+00'"
 
     def read(self, source: Source, seen: Seen, progress: Callable[[int], None] = _quiet) -> None:
         """
-        What is new in a file, saved slice by slice; the next one is parsed meanwhile.
+        What is new in a file, saved slice by slice; the next ones are parsed meanwhile.
         """
         place = seen.find(source)
         start, line = (place.position, place.line) if place else (0, 1)
@@ -90,23 +93,25 @@ class SgeReader:
         self._clock = 0
         self._parser.load([record.split(SEPARATOR) for record in waiting], "slaves")
         self.tally.read += len(waiting)
-        tables = cycle(("records", "more_records"))
-        saving: Future[Place | None] = Future()
-        saving.set_result(place)
+        self._saved, self._stopped = place, False
+        tables = cycle(TABLES)
+        saving: deque[Future[None]] = deque()
         try:
             for piece in source.slices(start, self._size, line=line, whole=self.options.whole):
+                if len(saving) == len(TABLES) - 1:
+                    saving.popleft().result()
                 self._parser.parse(source.name, piece, table := next(tables))
-                save = partial(
-                    seen.save, saving.result(), replace(piece, data=b""), piece.line + piece.lines
-                )
-                saving = self._workers.submit(self._slice, table, save)
+                light = replace(piece, data=b"")
+                saving.append(self._writer.submit(self._slice, table, light, seen))
                 progress(piece.end)
         finally:
-            saving.result()
+            while saving:
+                saving.popleft().result()
         self.tally.waiting += self._count("slaves")
 
     def close(self) -> None:
-        self._workers.shutdown()
+        self._writer.shutdown()
+        self._days.shutdown()
         for con in (self.con, self._second, self._reading):
             con.close()
         self._database.execute(f"DETACH {self._name}")
@@ -117,11 +122,16 @@ class SgeReader:
         con.execute(f"USE {self._name}; SET TimeZone = 'UTC'")
         return con
 
-    def _slice(self, table: str, save: Callable[[tuple[str, ...]], Place]) -> Place:
+    def _slice(self, table: str, piece: Slice, seen: Seen) -> None:
+        if self._stopped:
+            return  # one before it was not stored, and reading has to go on there
+        self._stopped = True
         self._choose(table)
         self._store(table, sql.MASTERS)
         self._promote()
-        return save(self._waiting())
+        line = piece.line + piece.lines
+        self._saved = seen.save(self._saved, piece, line, self._waiting())
+        self._stopped = False
 
     def _choose(self, table: str) -> None:
         """
@@ -159,7 +169,7 @@ class SgeReader:
             now=self._now,
         )
         # Days before the run: whoever sees the run sees its hours, whenever this is stopped.
-        days = self._workers.submit(self.sink.write, self._second, "job_slice", runs.slices)
+        days = self._days.submit(self.sink.write, self._second, "job_slice", runs.slices)
         counts = self.sink.write(self.con, "job", runs.jobs, days.result)
         self.tally.inserted += counts.inserted
         self.tally.updated += counts.updated

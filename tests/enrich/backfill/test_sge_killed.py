@@ -8,17 +8,21 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
+import duckdb
 import pytest
 
 from bench.backfill import records
 from enrich.backfill.files import Source
 from enrich.backfill.seen import Seen
 from enrich.backfill.sge import SgeReader
-from enrich.backfill.sink import LakeSink
+from enrich.backfill.sink import LakeSink, Written
 from enrich.backfill.tally import Rejects, Tally
+from leadline.errors import StoreError
 from leadline.store.lake import LakeStore
+from leadline.store.lake.bulk import Rows
 from leadline.store.plan import Aggregate, Function, Plan
 from leadline.store.scope import EVERYTHING
 from tests.enrich.backfill.test_sge import OSLO
@@ -33,14 +37,48 @@ read(Path(sys.argv[1]), lambda position: print(position, flush=True))
 """
 
 
-def read(folder: Path, progress: object = None) -> Tally:
+def quiet(position: int) -> None:
+    """
+    Nobody watches.
+    """
+
+
+def read(
+    folder: Path, progress: Callable[[int], None] = quiet, fails_at: int | None = None
+) -> Tally:
     store = LakeStore(folder / "lake", threads=1)
-    reader = SgeReader(LakeSink(store), OSLO, Rejects(None), folder, SLICE)
-    with Source(str(folder / "accounting")) as source:
-        reader.read(source, Seen(folder / "seen.json"), progress)  # type: ignore[arg-type]
-    reader.close()
-    store.close()
+    sink = LakeSink(store) if fails_at is None else FailingSink(store, fails_at)
+    reader = SgeReader(sink, OSLO, Rejects(None), folder, SLICE)
+    try:
+        with Source(str(folder / "accounting")) as source:
+            reader.read(source, Seen(folder / "seen.json"), progress)
+    finally:
+        reader.close()
+        store.close()
     return reader.tally
+
+
+class FailingSink(LakeSink):
+    """
+    Refuses runs once, at the Nth slice.
+    """
+
+    def __init__(self, store: LakeStore, fails_at: int) -> None:
+        super().__init__(store)
+        self.left = fails_at
+
+    def write(
+        self,
+        con: duckdb.DuckDBPyConnection,
+        dataset: str,
+        rows: Rows,
+        after: Callable[[], object] = tuple,
+    ) -> Written:
+        self.left -= dataset == "job"
+        if dataset == "job" and self.left == 0:
+            after()
+            raise StoreError("the disk is full")
+        return super().write(con, dataset, rows, after)
 
 
 @pytest.mark.parametrize("slices", [1, 3])
@@ -58,10 +96,33 @@ def test_an_import_that_was_killed_goes_on(tmp_path: Path, slices: int) -> None:
         os.kill(process.pid, signal.SIGKILL)
     assert process.returncode == -signal.SIGKILL
 
-    tally = read(tmp_path, print)
+    tally = read(tmp_path)
 
     assert tally.adds_up
-    store = LakeStore(tmp_path / "lake")
+    holds_all(tmp_path, made)
+
+
+@pytest.mark.parametrize("slice_number", [1, 2, 3])
+def test_a_slice_that_could_not_be_stored_is_read_again(tmp_path: Path, slice_number: int) -> None:
+    """
+    What was parsed after it is not taken for known: the next import begins with it.
+    """
+    made = records(1, 0)[:4000]
+    (tmp_path / "accounting").write_bytes(b"".join(made))
+    with pytest.raises(StoreError, match="the disk is full"):
+        read(tmp_path, fails_at=slice_number)
+
+    tally = read(tmp_path)
+
+    assert tally.inserted <= len(made)
+    holds_all(tmp_path, made)
+
+
+def holds_all(folder: Path, made: list[bytes]) -> None:
+    """
+    Counts and sums of the runs and of their days are those of the file.
+    """
+    store = LakeStore(folder / "lake")
     used = Aggregate("used", Function.SUM, "job.core_seconds.used")
     allocated = Aggregate("held", Function.SUM, "job.core_seconds.allocated")
     plan = Plan("job", (Aggregate("n", Function.COUNT), used, allocated))
