@@ -29,6 +29,7 @@ from enrich.expiry import Expiry, nothing
 from enrich.grants import Grants
 from enrich.interpreter import make_fit
 from enrich.receiver import Receiver
+from enrich.run_days import days_by, no_days
 from enrich.seen import Seen
 from enrich.settings import EnrichSettings, WorkerSettings
 from enrich.sinks import HttpSink
@@ -93,6 +94,7 @@ class Worker:
             wait=self._stop.wait,
             notice=self._notice,
             expiry=nothing if setup.worker.forward.endpoint else Expiry(setup.gone),
+            days=no_days if setup.worker.forward.endpoint else days_by(setup.context.zone),
         )
         self.engine = Engine(
             self.queue, delivery, self.counters, self.seen, setup.worker, self._stop

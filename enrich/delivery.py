@@ -16,6 +16,7 @@ from enrich.chain import Chain
 from enrich.counters import Tally
 from enrich.deadletters import DeadLetter, DeadLetters, dead_letter
 from enrich.expiry import nothing
+from enrich.run_days import Days, no_days
 from enrich.settings import BackoffSettings
 from leadline.errors import FormatError, LeadlineError, StoreError
 from leadline.formats import DATASETS, Document
@@ -92,6 +93,7 @@ class Delivery:
     notice: Notice
     tries: int | None = None  # None: until the store takes them
     expiry: Callable[[], Gone] = nothing
+    days: Days = no_days  # what is stored with a run
 
     def lines(self, lines: Sequence[bytes], source: str) -> Tally:
         """
@@ -157,6 +159,7 @@ class Delivery:
         if kept:
             self._hold(1, len(kept), outcome.reason)
             outcome.add(self._until_taken(kept, "create"))
+        self._write_days(done.documents)
         for mode, part in by_mode(done.documents):
             outcome.add(self._until_taken(part, mode))
         refused = [
@@ -166,6 +169,16 @@ class Delivery:
         self._keep([*done.dead, *refused])
         dead = len(done.dead) + len(refused)
         return Tally(outcome.accepted, outcome.duplicate, dead, expired=done.expired)
+
+    def _write_days(self, documents: Iterable[Document]) -> None:
+        """
+        Before their runs: whoever sees a run sees its hours. Nobody sent them, so none is counted.
+        """
+        days = [day for document in documents for day in self.days(document)]
+        outcome = self._until_taken(days, "replace")
+        self._keep(
+            [dead_letter(orjson.dumps(day), why, "days of a run") for day, why in outcome.rejected]
+        )
 
     def _until_taken(self, documents: Sequence[Document], mode: Mode) -> Outcome:
         """

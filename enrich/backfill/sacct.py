@@ -12,12 +12,13 @@ from pathlib import Path
 from enrich.backfill.files import Source
 from enrich.backfill.known import sort_out, vanished
 from enrich.backfill.options import Options
-from enrich.backfill.sacct_documents import base, document_of, identity, seconds_of, slices_of
+from enrich.backfill.sacct_documents import base, document_of, identity, seconds_of
 from enrich.backfill.sacct_json import is_dump, jobs_of
 from enrich.backfill.sacct_rows import Lines, read_row, separator
 from enrich.backfill.seen import Seen
 from enrich.backfill.sink import Sink
 from enrich.backfill.tally import Rejects, Tally
+from enrich.run_days import run_days
 from leadline.errors import FormatError, StoreError
 from leadline.formats import Document
 from leadline.formats.sacct import Row
@@ -128,7 +129,7 @@ class SacctReader:
             self.tally.outside += 1
             return
         self._jobs.append(document)
-        self._days += slices_of(document, main, self.options, ended or stamp)
+        self._days += run_days(document, self.options.zone, ended or stamp)
         if len(self._jobs) >= BATCH:
             self._flush()
 

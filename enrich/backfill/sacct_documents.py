@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import time
 
-from enrich.backfill.days import days
 from enrich.backfill.options import Options
 from leadline.errors import FormatError
 from leadline.formats import SCHEMA_VERSION, Document
@@ -30,11 +29,6 @@ from leadline.formats.sacct import (
 )
 from leadline.formats.times import from_epoch
 
-SHARED = (
-    *("cluster", "schema.version", "event.ingested", "record.version", "user.name", "user.id"),
-    *("user.group", "job.id", "job.run", "project", "partition", "qos", "job.state", "job.class"),
-    *("gpu.models", "job.cores", "job.gpus", "job.node.count"),
-)
 ENDED = 10_000_000_000  # added to the version: an ended run stands above any unended one
 
 
@@ -167,33 +161,3 @@ def _class(cores: int | None, nodes: int | None) -> str | None:
     if cores == 1:
         return "serial"
     return "one-node" if nodes == 1 else None
-
-
-def slices_of(job: Document, main: Row, options: Options, until: int) -> list[Document]:
-    """
-    The run's days. Suspended time is taken off evenly: nobody wrote down when it was.
-    """
-    start, wall = seconds_of(main, "Start", options), job.get("job.wall.seconds")
-    if "job.start" not in job or start is None or until <= start or not isinstance(wall, float):
-        return []
-    scale = min(wall / (until - start), 1.0)
-    used = float(str(job.get("job.core_seconds.used", 0.0)))
-    found = []
-    for day in days(start, until, options.zone):
-        seconds = day.seconds * scale
-        document: Document = {
-            **{name: job[name] for name in SHARED if name in job},
-            "dataset": "job_slice",
-            "@timestamp": from_epoch(day.begin),
-            "local.day": day.day.isoformat(),
-            "local.hour": 0,
-            "local.weekday": day.day.isoweekday(),
-            "wall.seconds": seconds,
-            "core_seconds_allocated": seconds * float(str(job.get("job.cores", 0))),
-            "core_seconds_used": used * day.seconds / (until - start),
-            "hours": {hour: value * scale for hour, value in day.hours.items()},
-        }
-        if "job.gpus" in job:
-            document["gpu_seconds_allocated"] = seconds * float(str(job["job.gpus"]))
-        found.append(document)
-    return found

@@ -71,6 +71,9 @@ REASON = f"""CASE
    THEN 'numbers are not where they should be'
  WHEN least(cpu, mem, io, maxvmem) < 0 OR NOT isfinite(coalesce(cpu + mem + maxvmem + io, 0))
    THEN 'inf, NaN or negative usage'
+ WHEN NOT (coalesce(greatest(ru_utime, ru_stime, ru_maxrss, cpu, mem), 0) <= 1e15
+   AND coalesce(maxvmem, 0) <= 1e18 AND coalesce(io, 0) <= 1e9 AND slots <= 1e7)
+   THEN 'more than any machine can use'
  WHEN slots < 0 OR task_number < 0 OR job_number <= 0 THEN 'negative number'
  WHEN submission_time <= 0 AND start_time <= 0 THEN 'no submission and no start time'
  WHEN (submission_time NOT BETWEEN {EARLIEST} AND {LATEST - 1} AND submission_time <> 0)

@@ -11,8 +11,9 @@ from zoneinfo import ZoneInfo
 import orjson
 
 from enrich.backfill.options import Options
-from enrich.backfill.sacct_documents import document_of, seconds_of, slices_of
+from enrich.backfill.sacct_documents import document_of, seconds_of
 from enrich.backfill.sonar_json import Object, num, obj, objs, text
+from enrich.run_days import run_days
 from leadline.errors import FormatError
 from leadline.formats import Document
 from leadline.formats.sacct import Row
@@ -86,7 +87,7 @@ class Jobs:
         if not document.get("job.core_seconds.used"):
             for name in ("used", "user", "system"):  # Sonar loses seconds, so that 0 is no figure
                 document.pop(f"job.core_seconds.{name}", None)
-        return [*slices_of(document, row, self._options, end or at), document]
+        return [*run_days(document, self._options.zone, end or at), document]
 
     def _add(self, at: int, job: str, step: str, row: Row) -> None:
         known = self._rows.get((job, step))

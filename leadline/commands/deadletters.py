@@ -14,6 +14,7 @@ from enrich.chain import build_chain
 from enrich.counters import Tally
 from enrich.deadletters import DeadLetter, DeadLetters
 from enrich.delivery import Delivery
+from enrich.run_days import days_by
 from enrich.settings import EnrichSettings, WorkerSettings
 from leadline.commands.context import Context, with_context
 from leadline.commands.enrich import FILE_TRIES, step_context
@@ -67,14 +68,16 @@ def replay(context: Context) -> None:
     """
     letters = DeadLetters(context.paths.dead_letters)
     settings = context.settings.get("enrich", EnrichSettings)
+    steps = step_context(context)
     delivery = Delivery(
         store=context.store,
-        chain=build_chain(step_context(context), settings),
+        chain=build_chain(steps, settings),
         letters=letters,
         backoff=context.settings.get("worker", WorkerSettings).backoff,
         wait=threading.Event().wait,
         notice=lambda text: click.echo(f"leadline: {text}", err=True),
         tries=FILE_TRIES,
+        days=days_by(steps.zone),
     )
     total = Tally()
 

@@ -19,6 +19,7 @@ from enrich.identity import IdentitySettings, read_identities
 from enrich.ingest import Ingested, ingest
 from enrich.interpreter import make_fit
 from enrich.rules import read_rules
+from enrich.run_days import days_by
 from enrich.settings import EnrichSettings, WorkerSettings
 from enrich.sources import find_sources
 from enrich.step import Context as StepContext
@@ -56,7 +57,8 @@ def enrich(context: Context, files: tuple[str, ...], listen: str | None) -> None
         return
     sources = find_sources(files)
     worker = context.settings.get("worker", WorkerSettings)
-    chain = build_chain(step_context(context), context.settings.get("enrich", EnrichSettings))
+    steps = step_context(context)
+    chain = build_chain(steps, context.settings.get("enrich", EnrichSettings))
     delivery = Delivery(
         store=context.store,
         chain=chain,
@@ -66,6 +68,7 @@ def enrich(context: Context, files: tuple[str, ...], listen: str | None) -> None
         notice=lambda text: click.echo(f"leadline: {text}", err=True),
         tries=FILE_TRIES,
         expiry=Expiry(lambda: no_longer_kept(context)),
+        days=days_by(steps.zone),
     )
     make_fit()
     warm_for(chain, context.store, sources)

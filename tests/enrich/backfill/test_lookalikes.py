@@ -252,6 +252,26 @@ def test_a_record_with_something_else_in_it(
         read(name, path)
 
 
+@pytest.mark.parametrize("name", ["sge", "sacct"])
+@pytest.mark.parametrize("huge", [b"1e20", b"9" * 18, b"1e308", b"inf", b"-1e20"])
+def test_a_number_that_is_too_big_costs_its_record_only(
+    name: str, huge: bytes, tmp_path: Path
+) -> None:
+    """
+    In whatever field it stands, the records around it are read.
+    """
+    separator = b":" if name == "sge" else b"|"
+    fields = good(name, 3).rstrip(b"\n").split(separator)
+    others = [
+        separator.join([*fields[:place], huge, *fields[place + 1 :]]) + b"\n"
+        for place in range(len(fields))
+    ]
+    path = tmp_path / "file"
+    path.write_bytes(between(name, b"".join(others)))
+    documents, _ = read(name, path)
+    assert documents >= 2
+
+
 @pytest.mark.parametrize("data", [b"", BINARY, FOREIGN, b"\n\n", b"# only a comment\n"])
 def test_files_of_nobody_are_not_recognised(data: bytes) -> None:
     """

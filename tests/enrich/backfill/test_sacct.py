@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from enrich.backfill.days import days
 from enrich.backfill.files import Source
 from enrich.backfill.options import Options
 from enrich.backfill.sacct import SacctReader, recognise
 from enrich.backfill.seen import Seen
 from enrich.backfill.sink import StoreSink
 from enrich.backfill.tally import Rejects, Tally
+from enrich.days import days
 from leadline.errors import FormatError
 from leadline.store.memory import MemoryStore
 from leadline.store.scope import EVERYTHING
