@@ -95,6 +95,7 @@ class Worker:
             notice=self._notice,
             expiry=nothing if setup.worker.forward.endpoint else Expiry(setup.gone),
             days=no_days if setup.worker.forward.endpoint else days_by(setup.context.zone),
+            tells=not setup.worker.forward.endpoint,
         )
         self.engine = Engine(
             self.queue, delivery, self.counters, self.seen, setup.worker, self._stop

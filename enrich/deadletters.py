@@ -10,6 +10,7 @@ import errno
 import fcntl
 import os
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -19,11 +20,14 @@ from pathlib import Path
 import orjson
 
 from leadline.errors import LeadlineError
+from leadline.formats import SCHEMA_VERSION, Document
 from leadline.formats.redact import redact, redact_line
 from leadline.formats.times import from_epoch
 from leadline.spool.segments import replace_durably
 
 TAKEN = ".replaying"
+REASON = 200  # characters of a reason in an event
+MOST_REASONS = 10  # of a batch
 
 
 class DeadLetterError(LeadlineError):
@@ -47,6 +51,44 @@ def dead_letter(line: bytes, reason: str, source: str, when: float | None = None
         reason=redact(reason),
         input=redact_line(line).decode(errors="replace"),
     )
+
+
+def refusals(letters: Sequence[DeadLetter]) -> list[Document]:
+    """
+    Events that tell how many were refused and why: who looks at the store alone learns of them.
+    """
+    if not letters:
+        return []
+    counts = Counter((_cluster(letter), letter.reason[:REASON]) for letter in letters)
+    told = counts.most_common(MOST_REASONS)
+    if rest := len(letters) - sum(count for _, count in told):
+        told.append((("-", "other reasons"), rest))
+    now = time.time()
+    return [
+        {
+            "dataset": "event",
+            "@timestamp": from_epoch(now),
+            "cluster": cluster,
+            "rule.name": "dead letters",
+            "event.object": reason,
+            "event.kind": "notice",
+            "event.severity": "warning",
+            "event.count": count,
+            "message": f"{count} documents refused: {reason}",
+            "record.version": 1,
+            "schema.version": SCHEMA_VERSION,
+        }
+        for (cluster, reason), count in told
+    ]
+
+
+def _cluster(letter: DeadLetter) -> str:
+    try:
+        said = orjson.loads(letter.input)
+    except orjson.JSONDecodeError:
+        return "-"
+    cluster = said.get("cluster") if isinstance(said, dict) else None
+    return cluster[:100] if isinstance(cluster, str) and cluster.isprintable() else "-"
 
 
 class DeadLetters:

@@ -14,7 +14,7 @@ import orjson
 
 from enrich.chain import Chain
 from enrich.counters import Tally
-from enrich.deadletters import DeadLetter, DeadLetters, dead_letter
+from enrich.deadletters import DeadLetter, DeadLetters, dead_letter, refusals
 from enrich.expiry import nothing
 from enrich.run_days import Days, no_days
 from enrich.settings import BackoffSettings
@@ -94,6 +94,7 @@ class Delivery:
     tries: int | None = None  # None: until the store takes them
     expiry: Callable[[], Gone] = nothing
     days: Days = no_days  # what is stored with a run
+    tells: bool = False  # the store, as events, what it would not take
 
     def lines(self, lines: Sequence[bytes], source: str) -> Tally:
         """
@@ -167,6 +168,8 @@ class Delivery:
             for document, reason in outcome.rejected
         ]
         self._keep([*done.dead, *refused])
+        if self.tells:
+            self._until_taken(refusals([*done.dead, *refused]), "replace")
         dead = len(done.dead) + len(refused)
         return Tally(outcome.accepted, outcome.duplicate, dead, expired=done.expired)
 

@@ -69,6 +69,7 @@ def enrich(context: Context, files: tuple[str, ...], listen: str | None) -> None
         tries=FILE_TRIES,
         expiry=Expiry(lambda: no_longer_kept(context)),
         days=days_by(steps.zone),
+        tells=True,
     )
     make_fit()
     warm_for(chain, context.store, sources)

@@ -50,6 +50,8 @@ class FindingSettings:
     late_seconds: float = 300.0  # a run is past its limit by more than this
     silent_seconds: float = 900.0  # a node not heard for so long, or three intervals
     sparse_share: float = 0.8  # a node covered for less of its time has too few samples
+    agree_share: float = 0.8  # samples saw less than this of what was accounted, or so much more
+    agree_core_hours: float = 10.0  # and the two are so far apart
     short_seconds: float = 60.0  # a job shorter than this is short
     short_jobs: int = 500  # so many short jobs of one user are a load
     mouse_seconds: float = 2 * HOUR  # a run that held whole nodes for so long

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
 from enrich.deadletters import DeadLetter, DeadLetters, dead_letter
 from enrich.delivery import Delivery
+from leadline.store.memory import MemoryStore
+from leadline.store.scope import EVERYTHING
 from tests.enrich.conftest import ScriptedStore, make_line
 
 WHEN = 1_770_000_000.0
@@ -71,3 +74,17 @@ def test_interrupted_replay_forgets_nothing(letters: DeadLetters) -> None:
     seen: list[str] = []
     letters.replay(lambda many: seen.extend(letter.input for letter in many))
     assert ["one"] == seen
+
+
+def test_events_count_what_was_refused_by_reason(deliver: Callable[..., Delivery]) -> None:
+    """
+    Who looks at the store alone learns how many were refused, of which cluster, and why.
+    """
+    store = MemoryStore()
+    delivery = replace(deliver(store), tells=True)
+    bad = b'{"dataset":"node","cluster":"fox"}'
+    tally = delivery.lines([bad, bad, b"no JSON"], "node")
+    assert 3 == tally.dead_lettered
+    events = [event for batch in store.scan("event", EVERYTHING) for event in batch]
+    assert {("fox", 2), ("-", 1)} == {(one["cluster"], one["event.count"]) for one in events}
+    assert {"dead letters"} == {one["rule.name"] for one in events}

@@ -137,6 +137,9 @@ def more() -> Iterator[Document]:
         event = {"dataset": "event", "rule.name": "hog", "event.object": f"x1-{number}"}
         said = {"event.severity": "warning", "message": f"x1-{number} is out of memory"}
         yield {**head, **event, **said, "record.version": 1}
+        refused = {"dataset": "event", "rule.name": "dead letters", "event.kind": "notice"}
+        why = {"event.object": "no @timestamp", "event.count": 3, "record.version": 1}
+        yield {**head, **refused, **why}
         state = {"dataset": "node_state", "host.name": f"x1-{number}", "state.name": "DOWN"}
         yield {**head, **state, "state.reason": "disk", "state.hash": f"h{number}"}
 

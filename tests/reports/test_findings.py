@@ -144,3 +144,18 @@ def test_two_machines_under_one_name() -> None:
     assert ("c1", at(5.7), at(9.5)) == (same.object, same.since, same.until)
     rebooted = [node(h + 0.7, **{"boot.id": "b"}) for h in range(10, 15)]
     assert [] == found(*one, *rebooted, kind="same name")
+
+
+def test_accounts_that_differ_are_told() -> None:
+    """
+    Samples saw a quarter of what was accounted for the run; where they agree nothing is said.
+    """
+    accounted = job(**{"job.core_seconds.used": 40 * 3600.0})
+    few = [process(h + 0.5, core_seconds=1.25 * 3600, **{"job.id": "fox/7"}) for h in range(1, 9)]
+    (told,) = found(accounted, *few, kind="accounts differ")
+    assert (30.0, "1 jobs") == (told.hours, told.object)
+    assert "samples saw 25.0 % of the 40.0 core hours accounted" in told.evidence
+    all_of_it = [
+        process(h + 0.5, core_seconds=5 * 3600.0, **{"job.id": "fox/7"}) for h in range(1, 9)
+    ]
+    assert [] == found(accounted, *all_of_it, kind="accounts differ")

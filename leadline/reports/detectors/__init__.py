@@ -25,4 +25,5 @@ DETECTORS: dict[str, Detector] = {
     "few samples": nodes.few_samples,
     "node names": nodes.node_names,
     "same name": nodes.same_name,
+    "accounts differ": nodes.accounts_differ,
 }

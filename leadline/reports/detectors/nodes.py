@@ -6,7 +6,8 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from leadline.formats.times import parse_time
+from leadline.formats.times import format_time, parse_time
+from leadline.reports.agreement import agreement
 from leadline.reports.finding import (
     COUNT,
     FIRST,
@@ -130,6 +131,34 @@ def same_name(case: Case) -> list[Finding]:
                     " their figures are mixed up",
                     remedy="set collect.host on one of them",
                     severity="red",
+                )
+            )
+    return found
+
+
+def accounts_differ(case: Case) -> list[Finding]:
+    """
+    Clusters whose samples saw much less, or much more, than their scheduler accounted.
+    """
+    asked = {str(v) for c in case.where if c.field == "cluster" for v in c.values}
+    found = []
+    for one in agreement(case.store, case.scope, case.start, case.end):
+        accounted = one.accounted + one.unseen_hours
+        if one.share is None or (asked and one.cluster not in asked):
+            continue
+        apart = abs(one.sampled - accounted)
+        agrees = case.limits.agree_share <= one.share <= 1 / case.limits.agree_share
+        if not agrees and apart >= case.limits.agree_core_hours:
+            found.append(
+                Finding(
+                    kind="accounts differ",
+                    cluster=one.cluster,
+                    object=f"{one.jobs + one.unseen:,} jobs",
+                    since=format_time(case.start),
+                    until=format_time(case.end),
+                    evidence=str(one).removeprefix(f"{one.cluster}: ").removesuffix("."),
+                    remedy="look at jobs of both, `leadline job` shows the two figures",
+                    hours=apart,
                 )
             )
     return found
