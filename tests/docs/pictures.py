@@ -36,8 +36,8 @@ WIDTH, HEIGHT = 1100, 760
 
 PAGES = {
     "overview": "/",
-    "usage": "/usage?measure=core_hours_used&by=program&per=day&period=last+7+days&top=6",
-    "hours": "/usage?measure=core_hours_used&by=hour&by=weekday&period=last+7+days",
+    "usage": "/usage?by=day&and=program&period=last+7+days&top=6",
+    "hours": "/usage?by=weekday&and=hour_of_day&period=last+7+days",
     "jobs": "/jobs?period=last+7+days",
     "job": "/jobs/{job}",
     "idle-card": "/jobs/{gpu_job}",
