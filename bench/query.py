@@ -38,7 +38,7 @@ from leadline.store.lake.write import read, write_rows
 from leadline.store.scope import EVERYTHING
 
 HOSTS, PROCESSES, EVERY = 100, 15, 15  # minutes
-BEGIN = datetime(2026, 11, 21, tzinfo=UTC)
+YEAR = 365
 UTC_ZONE = ZoneInfo("UTC")
 SEARCHED = 10_000_000
 SUMMED = ("core_seconds", "io.read.bytes", "io.write.bytes")
@@ -56,7 +56,15 @@ QUESTIONS = {
 }
 
 
-def made(first: int, last: int) -> str:
+def begin(days: int) -> datetime:
+    """
+    The midnight from which so many days reach to today's, so that pages have them as the latest.
+    """
+    today = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    return today - timedelta(days=days)
+
+
+def made(start: datetime, first: int, last: int) -> str:
     """
     Samples of some minutes: two jobs at a time on each node, three hours each.
     """
@@ -64,12 +72,15 @@ def made(first: int, last: int) -> str:
     text = text.replace("hash(h, p, (m + p * 7) // 180)", "hash(h, p // 8, m // 180)")
     text = text.replace("1000 + k % 60000, k % 99999999", "1000 + p, k % 99999999")
     text = text.replace("(hash(m, h, p) >> 4)::BIGINT AS n", "(hash(m, h, p) >> 4)::BIGINT AS n, p")
+    text = text.replace("1795219200", str(int(start.timestamp())))
+    text = text.replace("DATE '2026-11-21'", f"DATE '{start:%F}'")
+    text = text.replace(" 6 AS ", f" (m // 1440 + {start.weekday()}) % 7 + 1 AS ")
     return text.format(first=first, last=last, hosts=HOSTS, processes=PROCESSES)
 
 
-def typed(lake: LakeStore, first: int, last: int) -> str:
+def typed(lake: LakeStore, start: datetime, first: int, last: int) -> str:
     con = lake._connection()
-    rows = made(first, last)
+    rows = made(start, first, last)
     have = {row[0] for row in con.execute(f"DESCRIBE {rows}").fetchall()}
     columns = (
         f"{quote(f.name) if f.name in have else 'NULL'}::{SQL_TYPES[f.type]} AS {quote(f.name)}"
@@ -78,12 +89,12 @@ def typed(lake: LakeStore, first: int, last: int) -> str:
     return f"SELECT {', '.join(columns)} FROM ({rows})"
 
 
-def fill(lake: LakeStore, days: int) -> int:
+def fill(lake: LakeStore, start: datetime, days: int) -> int:
     con, table = lake._connection(), lake.table("process")
     con.execute("SET memory_limit = '1GB'; SET preserve_insertion_order = false")
     for day in range(0, days, 7):
         first, last = day * 1440, min(day + 7, days) * 1440
-        con.execute(f"CREATE OR REPLACE TEMP TABLE made AS {typed(lake, first, last)}")
+        con.execute(f"CREATE OR REPLACE TEMP TABLE made AS {typed(lake, start, first, last)}")
         write_rows(con, table, "made", "create")
         print(f"  {day + 7} of {days} days", file=sys.stderr, flush=True)
     con.execute("DROP TABLE made")
@@ -91,7 +102,7 @@ def fill(lake: LakeStore, days: int) -> int:
     return lake.health().datasets["process"].documents
 
 
-def fold(lake: LakeStore, days: int) -> None:
+def fold(lake: LakeStore, start: datetime, days: int) -> None:
     """
     Hourly usage as the chore makes it, a week at a time.
     """
@@ -115,8 +126,8 @@ def fold(lake: LakeStore, days: int) -> None:
         for f in DATASETS["usage"].fields
     )
     for week in range(0, days, 7):
-        first = BEGIN + timedelta(days=week)
-        last = min(first + timedelta(days=7), BEGIN + timedelta(days=days))
+        first = start + timedelta(days=week)
+        last = min(first + timedelta(days=7), start + timedelta(days=days))
         paths = [raw.path(f) for f in raw.files() if f.last >= first and f.first < last]
         span = (
             f"\"@timestamp\" >= '{first:%F} 00:00:00Z' AND \"@timestamp\" < '{last:%F} 00:00:00Z'"
@@ -155,14 +166,27 @@ def on_store(store: Store, text: str, now: datetime) -> Answer:
     return ask(parse_question(text), store, EVERYTHING, now, zone=UTC_ZONE, rolled=False)
 
 
-def run(report: Report, folder: Path, days: int) -> None:
-    lake = LakeStore(folder / "lake")
-    now = BEGIN + timedelta(days=days)
-    report.add("samples", fill(lake, days), "")
-    expected = from_raw(report, lake, now)
-    search(report, lake)
-    fold(lake, days)
+def year(lake: LakeStore, days: int) -> datetime:
+    """
+    The samples and the usage of so many days, made unless they are there; the moment they end.
+    """
+    files = lake.table("process").files()
+    if files:
+        last = max(file.last for file in files)
+        return last.replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
+    start = begin(days)
+    now = start + timedelta(days=days)
+    fill(lake, start, days)
+    fold(lake, start, days)
     done(lake, "rollup", now, now, 1)
+    return now
+
+
+def run(report: Report, lake: LakeStore, days: int) -> None:
+    now = year(lake, days)
+    report.add("samples", lake.health().datasets["process"].documents, "")
+    expected = from_raw(report, lake, now, days)
+    search(report, lake)
     from_usage(report, lake, now, expected)
     job = str(expected[-1].rows[0]["job"])
     _, view = warm(lambda: job_view(lake, EVERYTHING, job, now))
@@ -172,7 +196,7 @@ def run(report: Report, folder: Path, days: int) -> None:
     lake.close()
 
 
-def from_raw(report: Report, lake: LakeStore, now: datetime) -> list[Answer]:
+def from_raw(report: Report, lake: LakeStore, now: datetime, days: int) -> list[Answer]:
     raw: dict[str, float] = {}
     for name, text in QUESTIONS.items():
         cold, raw[name] = warm(lambda text=text: asked(lake, text, now, rolled=False))  # type: ignore[misc]
@@ -185,7 +209,7 @@ def from_raw(report: Report, lake: LakeStore, now: datetime) -> list[Answer]:
     _, limit = warm(lambda: con.execute(sql).fetchall())
     report.add("plain_duckdb_s", limit, "s")
     # A week is read in 10 ms: what a question costs besides would be all there is to see.
-    target = "<= 1.5" if now - BEGIN > timedelta(days=90) else None
+    target = "<= 1.5" if days > 90 else None
     report.add("raw_vs_duckdb", raw["user"] / limit, "times", target)
     return [asked(lake, text, now, rolled=False) for text in QUESTIONS.values()]
 
@@ -222,9 +246,10 @@ def chore(report: Report, folder: Path) -> None:
     How fast the chore itself makes usage: a day of it.
     """
     lake = LakeStore(folder / "day")
-    fill(lake, 1)
+    start = begin(1)
+    fill(lake, start, 1)
     begun = time.perf_counter()
-    result = roll_up(lake, BEGIN + timedelta(days=1), lambda cluster: UTC_ZONE)
+    result = roll_up(lake, start + timedelta(days=1), lambda cluster: UTC_ZONE)
     report.add("rollup_node_hours_per_s", result.units / (time.perf_counter() - begun), "hours/s")
     lake.close()
 
@@ -239,8 +264,9 @@ def on_opensearch(report: Report, folder: Path, days: int = 7) -> None:
     from leadline.store.opensearch.settings import OpenSearchSettings
 
     lake = LakeStore(folder / "week")
-    fill(lake, days)
-    now = BEGIN + timedelta(days=days)
+    start = begin(days)
+    fill(lake, start, days)
+    now = start + timedelta(days=days)
     node = start_local(folder / "node", OpenSearchSettings(), RetentionSettings())
     try:
         store = open_store(f"opensearch={node.url}")
@@ -269,11 +295,15 @@ def same(found: Answer, expected: Answer) -> None:
 
 
 def main() -> None:
-    args = arguments(__doc__ or "")
+    args = arguments(
+        __doc__ or "",
+        ("--store", "folder of the lake, kept: made when it is not there, else asked as it is"),
+    )
     report = Report("query: a year of 100 nodes, raw and rolled up, against plain DuckDB")
     folder = Path(tempfile.mkdtemp(prefix="leadline-bench-query-"))
     try:
-        run(report, folder, 7 if args.quick else 365)
+        lake = LakeStore(Path(args.store) if args.store else folder / "lake")
+        run(report, lake, 7 if args.quick else YEAR)
         chore(report, folder)
         if not args.quick:
             on_opensearch(report, folder)
