@@ -11,7 +11,6 @@ from leadline.query import Answer, dimension, measure
 from leadline.query.periods import Period
 from leadline.render import Column, Table, number, safe_text
 from leadline.render.table import Value
-from leadline.render.text import unit_name
 
 
 def as_table(answer: Answer) -> Table:
@@ -188,7 +187,3 @@ def why_empty(answer: Answer) -> str:
         f"Nothing matches, though nodes were sampled until {newest}. "
         "Look at the filters; `leadline usage --by user --period all` shows what there is."
     )
-
-
-def unit_of(name: str) -> str:
-    return unit_name(measure(name).unit)

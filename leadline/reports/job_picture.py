@@ -8,6 +8,7 @@ from datetime import timedelta
 from zoneinfo import ZoneInfo
 
 from leadline.formats.times import parse_time
+from leadline.language import _
 from leadline.render.charts.profile import Track, tracks
 from leadline.reports.job import JobView
 from leadline.reports.job_text import shrunk
@@ -27,13 +28,13 @@ def job_picture(view: JobView, zone: ZoneInfo) -> dict[str, object] | None:
         return None
     memory = tuple(None if value is None else value / GIB for value in seen.memory)
     wanted = [
-        Track("cores busy", shrunk(seen.cores, POINTS), view.cpu.asked),
-        Track("memory, GiB", shrunk(memory, POINTS), (view.memory.asked or 0) / GIB or None),
+        Track(_("cores busy"), shrunk(seen.cores, POINTS), view.cpu.asked),
+        Track(_("memory, GiB"), shrunk(memory, POINTS), (view.memory.asked or 0) / GIB or None),
     ]
     for card in view.cards[:CARDS]:
         host = f"{card.host} " if len(view.nodes) > 1 else ""
-        series = shrunk(card.series, POINTS)
-        wanted.append(Track(f"{host}{card.name} busy", series, 1.0, "the whole card"))
+        words = _("{card} busy").format(card=f"{host}{card.name}")
+        wanted.append(Track(words, shrunk(card.series, POINTS), 1.0, _("the whole card")))
     span = timedelta(seconds=seen.interval * len(seen.memory))
     shown = parse_time(clock_time(seen.start, zone))
     return tracks(wanted, shown, span / len(wanted[0].values))

@@ -26,7 +26,6 @@ PATTERN = (
     '<defs><pattern id="hatch" width="5" height="5" patternUnits="userSpaceOnUse">'
     f'<path d="M0 5L5 0" stroke="{INK}" stroke-opacity="0.35"/></pattern></defs>'
 )
-FONT = "system-ui, sans-serif"
 
 CONFIG: dict[str, object] = {
     "background": PAPER,

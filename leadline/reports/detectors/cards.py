@@ -5,7 +5,7 @@ Nodes with cards that are used for something else, or whose cards somebody takes
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from leadline.reports.finding import (
     BY_HOUR,
@@ -27,6 +27,7 @@ NO_JOB = Condition("job.id", Op.MISSING)
 IDLE = 0.01  # cards busy for less than this are not used; a driver's own pulse is less
 
 Cell = tuple[str, str, str]  # cluster, host, hour
+Who = tuple[str, str, str | None]  # cluster, host, user
 
 
 @dataclass(slots=True)
@@ -55,7 +56,7 @@ def no_gpu_work(case: Case) -> list[Finding]:
         if seconds and busy < IDLE * seconds and rooms.get(cell, (0.0, 0.0))[1]
         if rooms[cell][0] >= case.limits.busy_share * rooms[cell][1]
     }
-    taken: dict[tuple[str, str, str | None], Hours] = defaultdict(Hours)
+    taken: dict[Who, Hours] = defaultdict(Hours)
     for row in case.ask("process", (*WHO, BY_HOUR), total("cpu", "core_seconds")):
         cell = str(row["cluster"]), str(row["host.name"]), str(row["@timestamp"])
         if cell in blocked:
@@ -65,20 +66,15 @@ def no_gpu_work(case: Case) -> list[Finding]:
                 one.cards += cards[cell][1]
                 one.shares[cell[2]] = share
     return [
-        Finding(
-            kind="GPU node without GPU use",
-            cluster=cluster,
-            object=host,
-            user=user,
-            since=min(one.shares),
-            until=max(one.shares),
-            evidence=f"up to {100 * max(one.shares.values()):.0f} % of the cores taken"
+        _finding(
+            "GPU node without GPU use",
+            who,
+            one,
+            f"up to {100 * max(one.shares.values()):.0f} % of the cores taken"
             f" in {len(one.shares)} busy hours in which no card was used",
-            remedy="run it on nodes without cards",
-            hours=one.cards / HOUR,
-            unit="GPU hours",
+            "run it on nodes without cards",
         )
-        for (cluster, host, user), one in taken.items()
+        for who, one in taken.items()
         if len(one.shares) >= case.limits.card_hours
     ]
 
@@ -88,7 +84,7 @@ def gpu_hogs(case: Case) -> list[Finding]:
     Somebody outside any job takes a large part of a node's cards, and the cards are busy.
     """
     cards = _cards(case)
-    taken: dict[tuple[str, str, str | None], Hours] = defaultdict(Hours)
+    taken: dict[Who, Hours] = defaultdict(Hours)
     by = (*WHO, BY_HOUR)
     for row in case.ask("process_gpu", by, total("cards", "gpu_seconds"), where=(NO_JOB,)):
         cell = str(row["cluster"]), str(row["host.name"]), str(row["@timestamp"])
@@ -98,24 +94,35 @@ def gpu_hogs(case: Case) -> list[Finding]:
             one = taken[(cell[0], cell[1], text(row, "user.name"))]
             one.cards += own
             one.shares[cell[2]] = own / seconds
-    return [
-        Finding(
-            kind="GPU hog",
-            cluster=cluster,
-            object=host,
-            user=user,
-            since=min(one.shares),
-            until=max(one.shares),
-            evidence=f"up to {100 * max(one.shares.values()):.0f} % of all cards"
+    found = [
+        _finding(
+            "GPU hog",
+            who,
+            one,
+            f"up to {100 * max(one.shares.values()):.0f} % of all cards"
             f" in {len(one.shares)} busy hours, outside any job",
-            remedy="run it as a job",
-            hours=one.cards / HOUR,
-            unit="GPU hours",
-            severity="red",
+            "run it as a job",
         )
-        for (cluster, host, user), one in taken.items()
+        for who, one in taken.items()
         if len(one.shares) >= case.limits.hog_hours
     ]
+    return [replace(one, severity="red") for one in found]
+
+
+def _finding(kind: str, who: Who, one: Hours, evidence: str, remedy: str) -> Finding:
+    cluster, host, user = who
+    return Finding(
+        kind=kind,
+        cluster=cluster,
+        object=host,
+        user=user,
+        since=min(one.shares),
+        until=max(one.shares),
+        evidence=evidence,
+        remedy=remedy,
+        hours=one.cards / HOUR,
+        unit="GPU hours",
+    )
 
 
 def _cards(case: Case) -> dict[Cell, tuple[float, float]]:

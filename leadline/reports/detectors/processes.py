@@ -111,16 +111,7 @@ def zombies(case: Case) -> list[Finding]:
         where=(Condition("process.state", Op.IN, ("Z",)),),
     )
     return [
-        Finding(
-            kind="zombie",
-            cluster=str(row["cluster"]),
-            object=f"{row['host.name']}: {row['process.name']}",
-            user=text(row, "user.name"),
-            since=text(row, "first"),
-            until=text(row, "last"),
-            evidence=f"defunct in {amount(row, 'n'):,.0f} samples",
-            remedy="end its parent",
-        )
+        _about(row, "zombie", f"defunct in {amount(row, 'n'):,.0f} samples", "end its parent")
         for row in rows
     ]
 
@@ -147,20 +138,22 @@ def dead_weight(case: Case) -> list[Finding]:
             continue
         if idle < case.limits.dead_seconds or held < case.limits.dead_memory:
             continue
-        found.append(
-            Finding(
-                kind="dead weight",
-                cluster=str(row["cluster"]),
-                object=f"{row['host.name']}: {row['process.name']}",
-                user=text(row, "user.name"),
-                since=text(row, "first"),
-                until=text(row, "last"),
-                evidence=f"{held / 2**30:.1f} GiB held, no CPU used for {idle / HOUR:.0f} h,"
-                " parent gone",
-                remedy="end it, or ask what it is for",
-            )
-        )
+        evidence = f"{held / 2**30:.1f} GiB held, no CPU used for {idle / HOUR:.0f} h, parent gone"
+        found.append(_about(row, "dead weight", evidence, "end it, or ask what it is for"))
     return found
+
+
+def _about(row: Row, kind: str, evidence: str, remedy: str) -> Finding:
+    return Finding(
+        kind=kind,
+        cluster=str(row["cluster"]),
+        object=f"{row['host.name']}: {row['process.name']}",
+        user=text(row, "user.name"),
+        since=text(row, "first"),
+        until=text(row, "last"),
+        evidence=evidence,
+        remedy=remedy,
+    )
 
 
 def hogs(case: Case) -> list[Finding]:

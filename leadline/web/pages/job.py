@@ -6,27 +6,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from flask import render_template, request, url_for
 
 from leadline.formats.times import parse_time
 from leadline.language import _, said
 from leadline.render.charts import draw_svg
-from leadline.render.charts.profile import Track, tracks
 from leadline.reports.advice import Advice, advise
 from leadline.reports.job import JobView, Resource, job_view
-from leadline.reports.job_text import shrunk
-from leadline.reports.picture import clock_time
+from leadline.reports.job_picture import job_picture
 from leadline.reports.scale import scale
 from leadline.web.asking import desk
 from leadline.web.pages.around import Neighbour, Process, neighbours, processes
 from leadline.web.sentences import clusters, when
 from leadline.web.words import lasting, number, percent, size
-
-POINTS = 240  # of a profile: more than a screen shows is not sent
-CARDS_DRAWN = 8
-GIB = 1 << 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,24 +228,10 @@ def _share(known: Resource) -> str:
 
 
 def chart_of(view: JobView) -> str:
-    seen = view.profile
-    if seen.start is None or len(seen.memory) < 3:
+    picture = job_picture(view, desk().site.zone)
+    if picture is None:
         return ""
-    memory = tuple(None if value is None else value / GIB for value in seen.memory)
-    wanted = [
-        Track(_("cores busy"), shrunk(seen.cores, POINTS), view.cpu.asked),
-        Track(_("memory, GiB"), shrunk(memory, POINTS), (view.memory.asked or 0) / GIB or None),
-    ]
-    for card in view.cards[:CARDS_DRAWN]:
-        host = f"{card.host} " if len(view.nodes) > 1 else ""
-        words = _("{card} busy").format(card=f"{host}{card.name}")
-        wanted.append(Track(words, shrunk(card.series, POINTS), 1.0, _("the whole card")))
-    span = timedelta(seconds=seen.interval * len(seen.memory))
-    step = span / max(len(wanted[0].values), 1)
-    shown = parse_time(clock_time(seen.start, desk().site.zone))
-    return draw_svg(
-        tracks(wanted, shown, step), _("What {job} used over time").format(job=view.job)
-    )
+    return draw_svg(picture, _("What {job} used over time").format(job=view.job))
 
 
 def _programs(view: JobView) -> list[tuple[str, str, str]]:
