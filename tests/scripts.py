@@ -2,10 +2,9 @@
 Scripts of others that tests load into Chromium: `bin/npm-scripts` fetches them, CI must have them.
 """
 
-import os
 from pathlib import Path
 
-import pytest
+from tests.needs import lacking
 
 FOLDER = Path(__file__).resolve().parents[1] / ".cache" / "npm" / "node_modules"
 
@@ -16,7 +15,5 @@ def script(name: str) -> Path:
     """
     path = FOLDER / name
     if not path.exists():
-        if os.environ.get("CI") == "true":
-            pytest.fail(f"{name} is missing: bin/npm-scripts fetches it")
-        pytest.skip(f"{name} is missing: bin/npm-scripts fetches it (needs npm)")
+        lacking(f"{name} is missing: bin/npm-scripts fetches it (needs npm)")
     return path

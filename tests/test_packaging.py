@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.needs import lacking
+
 ROOT = Path(__file__).resolve().parents[1]
 SERVER_ONLY = ("duckdb", "deltalake", "flask", "opensearchpy", "re2", "vl_convert")
 
@@ -105,7 +107,7 @@ def test_one_file_ships(bare: Path, shared: Path, tmp_path: Path) -> None:
     shiv's file carries psutil's and orjson's binaries, which a plain zipapp could not load.
     """
     if shutil.which("shiv") is None:
-        pytest.skip("needs shiv: pip install 'leadline[test]'")
+        lacking("shiv is missing: pip install 'leadline[test]'")
     file = tmp_path / "leadline.pyz"
     make = ["shiv", "--site-packages", str(shared), "-c", "leadline", "-o", str(file)]
     done = subprocess.run(make, capture_output=True, text=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 import time
@@ -17,6 +16,7 @@ import pytest
 import yaml
 
 from tests.commands.test_up import free_port
+from tests.needs import program
 
 ROOT = Path(__file__).resolve().parents[2]
 COMPOSE = yaml.safe_load((ROOT / "docker-compose.yml").read_text(encoding="utf-8"))
@@ -28,11 +28,7 @@ OURS = {
 
 
 def compose_tool() -> list[str]:
-    if path := shutil.which("docker-compose"):
-        return [path]
-    if os.environ.get("CI") == "true":
-        pytest.fail("docker-compose is missing: apt install docker-compose")
-    pytest.skip("docker-compose is missing: apt install docker-compose")
+    return [program("docker-compose", package="docker-compose")]
 
 
 @pytest.mark.parametrize("profile", [[], ["--profile", "three"]], ids=["one", "three"])
@@ -71,8 +67,7 @@ def test_secrets_are_made_once(tmp_path: Path) -> None:
     """
     The first start makes passwords and certificates that fit together; a second keeps them.
     """
-    if shutil.which("openssl") is None:
-        pytest.skip("openssl is missing: apt install openssl")
+    program("openssl", package="openssl")
     folder = tmp_path / "secrets"
     script = [str(ROOT / "deploy" / "init.sh"), str(folder)]
     subprocess.run(script, check=True, capture_output=True)

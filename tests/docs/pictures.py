@@ -6,7 +6,6 @@ The pictures of docs/: pages of a small simulated cluster in a real Chromium.
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -26,12 +25,10 @@ from leadline.reports.findings import findings
 from leadline.store.lake.store import LakeStore
 from leadline.store.scope import EVERYTHING
 from leadline.web import Site, create_app
+from tests.needs import chromium
 
 FOLDER = Path(__file__).parents[2] / "docs" / "images"
 NOW = parse_time("2026-11-20T12:00:00.000Z")
-CHROMIUM = next(
-    (path for name in ("chromium", "chromium-browser") if (path := shutil.which(name))), None
-)
 WIDTH, HEIGHT = 1100, 760
 
 PAGES = {
@@ -95,7 +92,7 @@ def take(folder: Path) -> None:
         store = cluster(Path(scratch))
         jobs = examples(store)
         with served(store) as address, sync_playwright() as play:
-            browser = play.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+            browser = play.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
             page = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT})
             for name, path in PAGES.items():
                 answer = page.goto(address + path.format(**jobs))

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.pictures import CHROMIUM, PAGES, take
+from tests.docs.pictures import PAGES, take
 
 DOCS = Path(__file__).parents[2] / "docs"
 SHOWN = re.compile(r"!\[[^]]+\]\(images/([\w-]+)\.png\)")
@@ -18,7 +18,6 @@ BLANK = 12_000  # bytes; a page of this size without anything on it is smaller
 
 
 @pytest.mark.browser
-@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on the PATH: apt-get install chromium")
 def test_pictures_can_be_taken(tmp_path: Path) -> None:
     """
     A week of a simulated cluster, through the chain into a lake, and every page of it in Chromium.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import shutil
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from typing import Any
@@ -20,6 +19,7 @@ from kibana.vega import PANELS, files
 from leadline.store.opensearch import OpenSearchStore
 from tests.kibana.conftest import NOW, PREFIX
 from tests.kibana.test_objects import Objects, pick, state
+from tests.needs import chromium
 from tests.scripts import script
 
 COUNT = """async (spec) => {
@@ -92,9 +92,7 @@ def vega5() -> Iterator[Page]:
     """
     library = script("vega/build/vega.min.js")
     with sync_playwright() as play:
-        browser = play.chromium.launch(
-            executable_path=shutil.which("chromium"), args=["--no-sandbox"]
-        )
+        browser = play.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
         page = browser.new_page()
         page.set_content("<div id=at></div>")
         page.add_script_tag(path=library)

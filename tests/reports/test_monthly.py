@@ -4,7 +4,6 @@ A month's report: the figures the questions give, in one file that needs nothing
 
 from __future__ import annotations
 
-import shutil
 from datetime import UTC, datetime
 from html.parser import HTMLParser
 
@@ -14,8 +13,9 @@ from leadline.errors import LeadlineError, QuestionError
 from leadline.formats import Document
 from leadline.query import parse_filters
 from leadline.reports.monthly import Desk, Report, change, make
-from leadline.reports.monthly_page import BROWSERS, as_html, as_pdf, as_text
+from leadline.reports.monthly_page import as_html, as_pdf, as_text
 from leadline.store.scope import EVERYTHING, Scope
+from tests.needs import chromium
 from tests.query.conftest import ZONE, heartbeat, sample, stored
 
 HOSTILE = "<script src=//evil>"
@@ -165,11 +165,11 @@ def test_pdf_is_printed_by_a_browser(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.browser
-@pytest.mark.skipif(not any(map(shutil.which, BROWSERS)), reason="no Chromium on the PATH")
 def test_pdf_holds_pages() -> None:
     """
     The browser's own work, once.
     """
+    chromium()
     made = as_pdf(report())
     assert made.startswith(b"%PDF-")
     assert b"/Page" in made

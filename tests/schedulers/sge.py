@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.schedulers import sge_conf as conf
+from tests.schedulers.real import run
 
 PACKAGES = "gridengine-master gridengine-exec gridengine-client gcc libc6-dev"
 PROGRAMS = ("sge_qmaster", "sge_execd", "spoolinit", "qconf", "qsub", "qacct", "gcc")
@@ -90,20 +91,7 @@ class RealGridEngine:
             os.kill(pid, signal.SIGKILL)
 
     def run(self, *command: str, check: bool = True, user: str | None = None) -> str:
-        words = ["runuser", "-u", user, "--", *command] if user else list(command)
-        done = subprocess.run(
-            words,
-            env=self.environment,
-            cwd="/tmp",
-            capture_output=True,
-            timeout=30,
-            check=False,
-            stdin=subprocess.DEVNULL,
-        )
-        if check and done.returncode:
-            said = (done.stdout + done.stderr).decode("utf-8", "replace")[-500:]
-            raise AssertionError(f"{' '.join(words)}: {said}")
-        return done.stdout.decode("utf-8", "replace")
+        return run(self.environment, command, check=check, user=user)
 
     def submit(self, user: str, *options: str, script: str = "sleep 300") -> str:
         """

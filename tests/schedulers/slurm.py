@@ -18,6 +18,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tests.schedulers.real import run
+
 PACKAGES = "slurm-wlm slurmdbd munge mariadb-server"
 PROGRAMS = ("munged", "mariadbd", "mariadb-install-db", "slurmctld", "slurmd", "slurmdbd", "sbatch")
 USERS = {"games": "physics", "news": "biology"}  # login name → account
@@ -92,19 +94,7 @@ class RealSlurm:
             os.kill(pid, signal.SIGKILL)
 
     def run(self, *command: str, check: bool = True, user: str | None = None) -> str:
-        words = ["runuser", "-u", user, "--", *command] if user else list(command)
-        done = subprocess.run(
-            words,
-            env=self.environment,
-            cwd="/tmp",
-            capture_output=True,
-            timeout=30,
-            check=False,
-            stdin=subprocess.DEVNULL,
-        )
-        if check and done.returncode:
-            raise AssertionError(f"{' '.join(words)}: {done.stderr.decode()[-500:]}")
-        return done.stdout.decode()
+        return run(self.environment, command, check=check, user=user)
 
     def submit(self, user: str, *options: str, script: str = "sleep 300") -> str:
         """

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 import time
 from collections.abc import Iterator
@@ -17,15 +16,10 @@ from leadline.settings.plugins import PluginSettings, forget, install
 from shipper.senders import build_sink
 from shipper.senders.settings import ShipSettings
 from shipper.senders.sink import NotNow
+from tests.needs import program
 from tests.settings.test_plugins import put
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(
-        not (shutil.which("mariadbd") and shutil.which("mariadb-install-db")),
-        reason="no MariaDB server here: apt-get install mariadb-server",
-    ),
-]
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
@@ -33,6 +27,8 @@ def server(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
     """
     A server without a port, and the address of its database.
     """
+    for name in ("mariadbd", "mariadb-install-db"):
+        program(name, package="mariadb-server")
     data, socket = tmp_path / "data", tmp_path / "sock"
     common = ["--no-defaults", "--user=root", f"--datadir={data}"]
     made = subprocess.run(

@@ -24,6 +24,7 @@ from shipper.senders.settings import BackoffSettings, QueueSettings, ShipSetting
 from shipper.senders.sink import NotNow
 from shipper.snapshot import Tally
 from shipper.status import read_status
+from tests.needs import lacking
 from tests.shipper.conftest import wait_for
 
 MINUTES_OF_A_DAY = 1440
@@ -302,7 +303,7 @@ def test_really_full_disk(rig: Rig, tmp_path: Path) -> None:
     mount.mkdir()
     words = ["mount", "-t", "tmpfs", "-o", "size=256k", "leadline-test", str(mount)]
     if subprocess.run(words, capture_output=True).returncode:
-        pytest.skip("needs the right to mount a small tmpfs")
+        lacking("needs the right to mount a small tmpfs")
     try:
         check_full_disk(rig, mount)
     finally:

@@ -3,7 +3,6 @@ The examples for nodes: what people copy must work as it stands.
 """
 
 import re
-import shutil
 import subprocess
 from dataclasses import fields, is_dataclass
 from pathlib import Path
@@ -17,6 +16,7 @@ from leadline.commands import cli
 from leadline.commands.sections import schema
 from leadline.settings import load
 from shipper.senders.settings import ShipSettings
+from tests.needs import program
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 EXAMPLES = DOCS / "examples" / "ship"
@@ -36,8 +36,7 @@ def test_units_are_accepted_by_systemd(name: str, tmp_path: Path) -> None:
     """
     systemd has nothing to say about the units but that leadline is not installed there.
     """
-    if shutil.which("systemd-analyze") is None:
-        pytest.skip("needs systemd-analyze")
+    program("systemd-analyze", package="systemd")
     for path in EXAMPLES.glob("leadline-ship*"):
         text = path.read_text().replace("/opt/leadline/bin/leadline", "/bin/true")
         (tmp_path / path.name).write_text(text)
@@ -58,8 +57,7 @@ def test_the_timer_rings_every_minute() -> None:
     text = (EXAMPLES / "leadline-ship-once.timer").read_text()
     assert "OnCalendar=*:*:00\n" in text
     assert (EXAMPLES / "leadline-ship-once.service").exists()
-    if shutil.which("systemd-analyze") is None:
-        pytest.skip("needs systemd-analyze")
+    program("systemd-analyze", package="systemd")
     said = subprocess.run(
         ["systemd-analyze", "calendar", "--iterations=3", "*:*:00"], capture_output=True, text=True
     ).stdout

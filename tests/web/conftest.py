@@ -4,7 +4,6 @@ A small cluster's week in a memory store, and the pages that tell about it.
 
 from __future__ import annotations
 
-import shutil
 import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -19,15 +18,8 @@ from werkzeug.serving import make_server
 from leadline.formats.times import format_time
 from leadline.store.memory import MemoryStore
 from leadline.web import Site, create_app
+from tests.needs import chromium
 
-CHROMIUM = next(
-    (
-        path
-        for name in ("chromium", "chromium-browser", "google-chrome")
-        if (path := shutil.which(name))
-    ),
-    None,
-)
 NOW = datetime(2026, 11, 21, 12, 0, 30, tzinfo=UTC)
 HOSTILE = "<script>alert('x')</script>"
 PROGRAMS = ("GROMACS", "VASP", "PyTorch", "BLAST+", None)
@@ -159,6 +151,6 @@ def address(app: Flask) -> Iterator[str]:
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     with sync_playwright() as play:
-        browser = play.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        browser = play.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
         yield browser
         browser.close()

@@ -14,12 +14,9 @@ from playwright.sync_api import Browser, Page
 from leadline.store.memory import MemoryStore
 from leadline.web import create_app
 from tests.scripts import script
-from tests.web.conftest import CHROMIUM, site_of, week
+from tests.web.conftest import site_of, week
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on the PATH"),
-]
+pytestmark = pytest.mark.browser
 PARTS = {"job": "fox/100", "cluster": "fox", "host": "c1-1"}
 MORE = (
     "/compare?job=fox/100&job=fox/101",

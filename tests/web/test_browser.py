@@ -7,12 +7,9 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page
 
-from tests.web.conftest import CHROMIUM, HOSTILE
+from tests.web.conftest import HOSTILE
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on the PATH"),
-]
+pytestmark = pytest.mark.browser
 
 
 @pytest.fixture(params=[False, True], ids=["plain", "script"])

@@ -18,12 +18,9 @@ from werkzeug.serving import make_server
 
 from leadline.store.memory import MemoryStore
 from leadline.web import create_app
-from tests.web.conftest import CHROMIUM, NOW, job, node, process, site_of, week
+from tests.web.conftest import NOW, job, node, process, site_of, week
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on the PATH"),
-]
+pytestmark = pytest.mark.browser
 
 PICTURES = Path(__file__).parents[2] / "build" / "screenshots"
 MOST_LOADS = 80

@@ -15,12 +15,9 @@ from playwright.sync_api import Browser, Page, expect
 import leadline.web
 from leadline.store.memory import MemoryStore
 from leadline.web import create_app
-from tests.web.conftest import CHROMIUM, NOW, process, site_of, week
+from tests.web.conftest import NOW, process, site_of, week
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on the PATH"),
-]
+pytestmark = pytest.mark.browser
 STATIC = Path(leadline.web.__file__).parent / "static"
 WEEK = "/usage?by=program&period=last+7+days"
 

@@ -4,12 +4,10 @@ A real Slurm asked by --live: our sums are sacct's, to the second.
 
 from __future__ import annotations
 
-import os
-import shutil
-import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
@@ -23,6 +21,7 @@ from enrich.backfill.tally import Rejects, Tally
 from leadline.store.lake import LakeStore
 from leadline.store.plan import Aggregate, Function, Group, Plan
 from leadline.store.scope import EVERYTHING
+from tests.schedulers.real import started
 from tests.schedulers.slurm import RealSlurm, missing
 
 pytestmark = pytest.mark.slurm
@@ -31,18 +30,8 @@ KEYS = ("user.name", "project", "partition", "job.cores")
 
 @pytest.fixture(scope="module")
 def slurm() -> Iterator[RealSlurm]:
-    if (why := missing()) is not None:
-        if os.environ.get("CI") == "true":
-            pytest.fail(why)
-        pytest.skip(why)
-    folder = Path(tempfile.mkdtemp(prefix="leadline-sacct-"))  # one that jobs' users may enter
-    real = RealSlurm(folder, nodes=2)
-    try:
-        real.start()
+    with started(partial(RealSlurm, nodes=2), missing()) as real:
         yield real
-    finally:
-        real.stop()
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def ask(store: LakeStore, place: Path, since: int = 0) -> Tally:

@@ -4,9 +4,7 @@ A real Grid Engine runs jobs: our sums over its accounting are qacct's, to the s
 
 from __future__ import annotations
 
-import os
 import shutil
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,6 +15,7 @@ from leadline.store.lake import LakeStore
 from leadline.store.plan import Aggregate, Function, Group, Plan
 from leadline.store.scope import EVERYTHING
 from tests.enrich.backfill.test_sge import import_file
+from tests.schedulers.real import started
 from tests.schedulers.sge import RealGridEngine, missing
 
 pytestmark = pytest.mark.sge
@@ -33,18 +32,8 @@ Sums = dict[tuple[str, ...], tuple[float, float]]
 
 @pytest.fixture(scope="module")
 def engine() -> Iterator[RealGridEngine]:
-    if (why := missing()) is not None:
-        if os.environ.get("CI") == "true":
-            pytest.fail(why)
-        pytest.skip(why)
-    folder = Path(tempfile.mkdtemp(prefix="leadline-sge-"))  # one that jobs' users may enter
-    real = RealGridEngine(folder)
-    try:
-        real.start()
+    with started(RealGridEngine, missing()) as real:
         yield real
-    finally:
-        real.stop()
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.fixture(scope="module")

@@ -15,6 +15,7 @@ from leadline.settings import Duration
 from shipper.senders.http import HttpSink, tls_context
 from shipper.senders.settings import ShipSettings, TlsSettings
 from shipper.senders.sink import NotNow, Paused, Refused
+from tests.needs import lacking
 from tests.shipper.senders.worker import Answer, Worker
 
 Start = Callable[..., Worker]
@@ -214,7 +215,7 @@ def authority(tmp_path_factory: pytest.TempPathFactory) -> Path:
         words = [*make, *more, *signed, "-subj", f"/CN={name}", "-keyout", f"{name}.key"]
         done = subprocess.run([*words, "-out", f"{name}.pem"], cwd=folder, capture_output=True)
         if done.returncode:
-            pytest.skip(f"openssl cannot make certificates here: {done.stderr.decode()[-200:]}")
+            lacking(f"openssl cannot make certificates here: {done.stderr.decode()[-200:]}")
     return folder
 
 

@@ -4,9 +4,6 @@ Captures of a real Slurm 22.05, and what a machine with Slurm answers.
 
 from __future__ import annotations
 
-import os
-import shutil
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +11,7 @@ import pytest
 
 from shipper.collectors.slurm import asking, from_json, from_text
 from shipper.collectors.slurm.records import Look
+from tests.schedulers.real import started
 from tests.schedulers.slurm import RealSlurm, missing
 from tests.shipper.fake import FakeSystem
 from tests.shipper.slurm.real import Watch
@@ -62,18 +60,8 @@ def slurm_machine(system: FakeSystem) -> FakeSystem:
 
 @pytest.fixture(scope="session")
 def slurm() -> Iterator[RealSlurm]:
-    if (why := missing()) is not None:
-        if os.environ.get("CI") == "true":
-            pytest.fail(why)
-        pytest.skip(why)
-    folder = Path(tempfile.mkdtemp(prefix="leadline-slurm-"))  # one that jobs' users may enter
-    real = RealSlurm(folder)
-    try:
-        real.start()
+    with started(RealSlurm, missing()) as real:
         yield real
-    finally:
-        real.stop()
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.fixture(scope="session")

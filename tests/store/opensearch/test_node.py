@@ -12,6 +12,7 @@ import pytest
 from leadline.errors import StoreError
 from leadline.store.opensearch import artifacts, java
 from leadline.store.opensearch.node import can_enter, other_account
+from tests.needs import lacking
 
 
 @pytest.mark.opensearch
@@ -81,7 +82,7 @@ def test_a_closed_folder_above_is_noticed(tmp_path: Path) -> None:
     """
     account = other_account()
     if account is None:
-        pytest.skip("only root starts a node as somebody else")
+        lacking("only root starts a node as somebody else")
     closed = tmp_path / "closed"
     closed.mkdir(mode=0o700)
     assert not can_enter(closed / "below", account)

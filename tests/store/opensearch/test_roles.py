@@ -24,6 +24,7 @@ from leadline.store.opensearch.settings import OpenSearchSettings
 from leadline.store.opensearch.setup import set_up
 from leadline.store.plan import Aggregate, Function, Group, Plan
 from leadline.store.scope import EVERYTHING
+from tests.needs import lacking
 from tests.store.cases import COUNT, everything
 from tests.store.documents import job, process
 from tests.store.opensearch.secure import PASSWORD, SecureNode, plugin
@@ -51,12 +52,12 @@ def node() -> Iterator[SecureNode]:
     try:
         plugin()
     except StoreError as error:
-        pytest.skip(f"the security plug-in is not to be had: {error}")
+        lacking(f"the security plug-in is not to be had: {error}")
     node = SecureNode(scratch_folder(), heap="600m", tied=True)
     try:
         node.prepare()
     except (OSError, subprocess.CalledProcessError) as error:
-        pytest.skip(f"openssl cannot make certificates here: {error}")
+        lacking(f"openssl cannot make certificates here: {error}")
     try:
         node.start(wait=180)
         prepare(node)
