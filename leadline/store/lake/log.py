@@ -66,3 +66,13 @@ def _joined(asked: Aggregate, values: Sequence[Scalar | None]) -> Scalar | None:
     if not texts:
         return None
     return min(texts) if asked.function is Function.MIN else max(texts)
+
+
+def of_nothing(plan: Plan) -> list[Row]:
+    """
+    What PLAN comes to where no file overlaps its span: no group, and of no documents no count.
+    """
+    if plan.by:
+        return []
+    none = (Function.COUNT, Function.DISTINCT)
+    return [{a.name: 0 if a.function in none else None for a in plan.aggregates}]

@@ -32,14 +32,14 @@ from leadline.store.contract import (
 from leadline.store.lake.bulk import Rows, write_bulk
 from leadline.store.lake.folder import file_system, open_folder
 from leadline.store.lake.forget import forget
-from leadline.store.lake.log import from_log, in_log
+from leadline.store.lake.log import from_log, in_log, of_nothing
 from leadline.store.lake.rows import as_document, flat_places, shown
 from leadline.store.lake.schema import empty_rows, fields_of, quote
 from leadline.store.lake.search import FACETS, compile_search
 from leadline.store.lake.sql import Query, compile_plan
 from leadline.store.lake.table import File, Table
 from leadline.store.lake.upkeep import merge_all, merge_small, months_before, vacuum
-from leadline.store.lake.write import Counts, padded, write_lines
+from leadline.store.lake.write import Counts, even, padded, write_lines
 from leadline.store.people import People
 from leadline.store.plan import ROWS, Condition, Plan, Row
 from leadline.store.scope import Scope
@@ -67,6 +67,7 @@ class LakeStore:
         self.staging = self.folder / ".staging"
         self.staging.mkdir(mode=0o700, exist_ok=True)
         self._tables: dict[str, Table] = {}
+        self._uneven: set[str] = set()  # datasets with files from before a column was added
         self._local = threading.local()
         self._database = duckdb.connect()
         self._database.execute("SET TimeZone = 'UTC'; SET parquet_metadata_cache = true")
@@ -170,9 +171,11 @@ class LakeStore:
             files = self._overlapping(plan.dataset, plan.start, plan.end)
             if (known := from_log(plan, files)) is not None:
                 return [known]
+        bounds = (plan.start, plan.end) if plan.time == "@timestamp" else (None, None)
+        if not self._overlapping(plan.dataset, *bounds):
+            return of_nothing(plan)
         names = [group.field for group in plan.by] + [a.name for a in plan.aggregates]
         names += [ROWS] if plan.best and plan.limit is not None else []
-        bounds = (plan.start, plan.end) if plan.time == "@timestamp" else (None, None)
         compiled = compile_plan(plan, scope, "{source}")
         rows = self._all(
             plan.dataset, lambda s: compiled[0].replace("{source}", s), compiled[1], *bounds
@@ -298,7 +301,9 @@ class LakeStore:
     def _source(self, dataset: str, start: datetime | None, end: datetime | None) -> str:
         table = self.table(dataset)
         paths = [table.path(file) for file in self._overlapping(dataset, start, end)]
-        return padded(table, paths) if paths else empty_rows(dataset)
+        if not paths:
+            return empty_rows(dataset)
+        return padded(table, paths) if dataset in self._uneven else even(paths)
 
     def _overlapping(
         self, dataset: str, start: datetime | None, end: datetime | None
@@ -331,21 +336,28 @@ class LakeStore:
         size: int | None = BATCH,
     ) -> tuple[duckdb.DuckDBPyConnection, list[tuple[Any, ...]]]:
         """
-        Run a statement over the live files; once more when one of them was deleted meanwhile.
+        Run a statement over the live files; once more when one of them was deleted meanwhile, or
+        is from before a column was added.
         """
-        for last in (False, True):
+        for left in (2, 1, 0):
             cursor = self._database.cursor()
             try:
                 cursor.execute(statement(self._source(dataset, start, end)), values)
                 return cursor, cursor.fetchall() if size is None else cursor.fetchmany(size)
-            except duckdb.IOException as error:
-                cursor.close()
-                if last:
-                    raise StoreError(f"lake {self.folder}: {_one_line(error)}") from error
             except duckdb.Error as error:
                 cursor.close()
-                raise StoreError(f"lake {self.folder}: {_one_line(error)}") from error
-        raise AssertionError("the second try returns or raises")
+                if not left or not self._once_more(dataset, error):
+                    raise StoreError(f"lake {self.folder}: {_one_line(error)}") from error
+        raise AssertionError("the last try returns or raises")
+
+    def _once_more(self, dataset: str, error: duckdb.Error) -> bool:
+        if isinstance(error, duckdb.IOException):
+            return True
+        uneven = isinstance(error, duckdb.BinderException | duckdb.InvalidInputException)
+        if uneven and dataset not in self._uneven:
+            self._uneven.add(dataset)
+            return True
+        return False
 
     def _connection(self) -> duckdb.DuckDBPyConnection:
         """
