@@ -10,6 +10,7 @@ from enrich.backfill.options import Options
 from enrich.backfill.sink import BATCH, Sink
 from enrich.backfill.tally import Rejects, Tally
 from enrich.delivery import by_mode
+from enrich.run_days import Days, no_days
 from leadline.errors import FormatError, StoreError
 from leadline.formats import Document
 from leadline.formats.ids import document_id
@@ -23,8 +24,11 @@ class Chained:
     `add` counts each document once; `flush` comes before a place in a file is remembered.
     """
 
-    def __init__(self, sink: Sink, options: Options, rejects: Rejects) -> None:
+    def __init__(
+        self, sink: Sink, options: Options, rejects: Rejects, days: Days = no_days
+    ) -> None:
         self.sink = sink
+        self.days = days  # what is stored with a run, for readers that do not tell of it themselves
         self.options = options
         self.rejects = rejects
         self.tally = Tally()
@@ -45,7 +49,9 @@ class Chained:
         if not self.options.since <= epoch_seconds(str(done["@timestamp"])) < self.options.until:
             self.tally.outside += 1
             return
-        self._waiting.append(done)
+        days = self.days(done)
+        self.tally.read += len(days)
+        self._waiting += [done, *days]
         if len(self._waiting) >= BATCH:
             self.flush()
 

@@ -15,6 +15,7 @@ from enrich.backfill.options import Options
 from enrich.backfill.seen import Seen
 from enrich.backfill.sink import Sink
 from enrich.backfill.tally import Rejects
+from enrich.run_days import days_by
 from leadline.errors import FormatError
 from leadline.formats import DATASETS
 from leadline.formats.validate import read_line
@@ -25,7 +26,7 @@ SLICE = 8 << 20
 class NdjsonReader:
     def __init__(self, sink: Sink, options: Options, rejects: Rejects, staging: Path) -> None:
         self._whole = options.whole
-        self._chained = Chained(sink, options, rejects)
+        self._chained = Chained(sink, options, rejects, days_by(lambda cluster: options.zone))
         self.tally = self._chained.tally
 
     def read(self, source: Source, seen: Seen, progress: Callable[[int], None]) -> None:

@@ -54,8 +54,8 @@ def read(
     return store, reader.tally
 
 
-def stored(store: MemoryStore) -> list[Document]:
-    return [d for batch in store.scan("process", EVERYTHING, order=("@timestamp",)) for d in batch]
+def stored(store: MemoryStore, dataset: str = "process") -> list[Document]:
+    return [d for batch in store.scan(dataset, EVERYTHING, order=("@timestamp",)) for d in batch]
 
 
 def test_our_own_documents_pass_the_chain(tmp_path: Path) -> None:
@@ -72,6 +72,37 @@ def test_our_own_documents_pass_the_chain(tmp_path: Path) -> None:
     assert document["job.id"] == "fox/7"
     assert document["program.name"]
     assert document["local.day"] == "2026-11-01"
+
+
+def test_a_run_is_stored_with_its_days(tmp_path: Path) -> None:
+    """
+    From 22:30 to 01:30 in Oslo is two days; that they are in the file, too, changes nothing.
+    """
+    path = tmp_path / "runs"
+    run: Document = {
+        "dataset": "job",
+        "@timestamp": "2026-11-01T21:00:00.000Z",
+        "cluster": "fox",
+        "job.id": "fox/7",
+        "job.run": "fox/7@1793566800",
+        "record.version": 1,
+        "job.start": "2026-11-01T21:30:00.000Z",
+        "job.end": "2026-11-02T00:30:00.000Z",
+        "job.wall.seconds": 10800.0,
+        "job.cores": 2,
+    }
+    path.write_bytes(orjson.dumps(run))
+
+    store, tally = read(ndjson, path)
+    days = stored(store, "job_slice")
+    path.write_bytes(b"\n".join(orjson.dumps(document) for document in (run, *days)))
+    again, _ = read(ndjson, path)
+
+    assert {"2026-11-01": 10800.0, "2026-11-02": 10800.0} == {
+        str(day["local.day"]): day["core_seconds_allocated"] for day in days
+    }
+    assert (tally.read, tally.inserted) == (3, 3)
+    assert len(stored(again, "job_slice")) == 2
 
 
 def test_documents_may_say_their_cluster_themselves(tmp_path: Path) -> None:
