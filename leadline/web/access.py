@@ -34,6 +34,7 @@ FOR_ALL = frozenset(
     {"overview", "usage", "programs", "api_usage"}
     | {"api_openapi", "api_measures", "api_dimensions"}
 )
+BY_SERVER = "REMOTE_USER"  # set by the web server that runs us in its own processes; no header is
 LASTS = timedelta(days=30)
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _NAME = re.compile(r"[A-Za-z0-9._@+-]{1,64}")
@@ -136,9 +137,12 @@ class Door:
         The name the trusted proxy gives; from anybody else the header is a forgery.
         """
         known = self.settings
-        if peer() not in known.trusted_peers:
+        if known.user_header == BY_SERVER:
+            name = str(request.environ.get(BY_SERVER) or "")
+        elif peer() in known.trusted_peers:
+            name = request.headers.get(known.user_header, "")
+        else:
             return refused(403, "Pages are reached through the site's sign-on only.")
-        name = request.headers.get(known.user_header, "")
         if not name and known.public:
             g.scope = PUBLIC
             return None

@@ -4,6 +4,7 @@ The application: pages, API and what every answer carries, be it a page or an er
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError, version
 
@@ -43,6 +44,7 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
 }
+_PLAIN_PATH = re.compile(r"((/[\w~-][\w.~-]*)*/?)?", re.ASCII)
 LONGEST_QUESTION = 4000  # characters after the ? of an address
 
 
@@ -105,12 +107,13 @@ def under_prefix(wsgi: Callable[..., object], settings: WebSettings) -> Callable
     """
     Behind a proxy, and below a path, as the settings say.
     """
+    prefix = settings.prefix
     if settings.proxies:
         count = settings.proxies
-        wsgi = ProxyFix(wsgi, x_for=count, x_proto=count, x_host=count, x_prefix=count)  # type: ignore[arg-type]
-    if not settings.prefix:
-        return wsgi
-    prefix = settings.prefix
+        named = 0 if prefix else count  # what the settings say, nobody says otherwise
+        wsgi = ProxyFix(wsgi, x_for=count, x_proto=count, x_host=count, x_prefix=named)  # type: ignore[arg-type]
+    if not prefix:
+        return only_paths(wsgi) if settings.proxies else wsgi
 
     def below(environ: dict[str, object], start: object) -> object:
         path = str(environ.get("PATH_INFO", ""))
@@ -120,6 +123,20 @@ def under_prefix(wsgi: Callable[..., object], settings: WebSettings) -> Callable
         return wsgi(environ, start)
 
     return below
+
+
+def only_paths(wsgi: Callable[..., object]) -> Callable[..., object]:
+    """
+    A forwarded prefix that is no plain path is not believed: every link would lead there.
+    """
+
+    def checked(environ: dict[str, object], start: object) -> object:
+        told = str(environ.get("HTTP_X_FORWARDED_PREFIX", ""))
+        if not all(_PLAIN_PATH.fullmatch(part.strip()) for part in told.split(",")):
+            del environ["HTTP_X_FORWARDED_PREFIX"]
+        return wsgi(environ, start)
+
+    return checked
 
 
 def refuse_long() -> Response | None:

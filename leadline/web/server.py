@@ -72,6 +72,10 @@ def options(site: Site) -> dict[str, object]:
         "loglevel": "warning",
         "errorlog": "-",
         "limit_request_line": 8190,
+        # What a proxy forwards is read by web.proxies alone; no header becomes a path.
+        "forwarded_allow_ips": "",
+        "forwarder_headers": "",
+        "header_map": "drop",
         "proc_name": "leadline-web",
         "control_socket_disable": True,  # newer versions open one unless told not to
     }

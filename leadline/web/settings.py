@@ -23,7 +23,7 @@ class WebSettings:
     token_file: Path | None = None  # for token and accounts: a file of one secret
     accounts_file: Path | None = None  # for accounts: names and hashes
     public: bool = False  # for proxy and accounts: who is not signed in sees totals, no names
-    user_header: str = "X-Remote-User"  # for proxy: the header that names the user
+    user_header: str = "X-Remote-User"  # for proxy: names the user; REMOTE_USER: mod_wsgi does
     trusted_peers: tuple[str, ...] = ("127.0.0.1", "::1")  # for proxy: who may set it
     admins: tuple[str, ...] = ()  # for proxy and accounts: who sees everything, support too
     leaders: tuple[str, ...] = ()  # for proxy and accounts: `alice:chem-1`, a whole group
