@@ -27,7 +27,6 @@ from leadline.store.plan import Aggregate, Bucket, Condition, Function, Group, O
 from leadline.store.scope import EVERYTHING
 
 HOSTS, PROCESSES = 1000, 20
-PER_MINUTE = HOSTS * PROCESSES
 SLICE = 50  # minutes, a million samples
 BATCH = 5000
 

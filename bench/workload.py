@@ -2,7 +2,7 @@
 Half a minute of a small node's life with programs that are really there: ranks of a solver, a
 training with its workers, a parameter sweep, a build, a database, people at their shells.
 
-    python bench/record.py bench/data/node.ndjson.gz --rename /tmp/leadline-work=/work/users/eva \\
+    python bench/record.py bench/data/node.ndjson.gz --rename /tmp/leadline-work=/proj/users/eva \\
         -- python bench/workload.py
 
 As root, people have user ids of their own. It takes about one core.

@@ -11,7 +11,6 @@ from shipper.redact import Redact
 
 LONGEST = 8191
 REDACTED_AHEAD = 4 * LONGEST  # a secret that begins before the cut is hidden whole
-READ_LIMIT = 4 << 20
 
 
 @dataclass(frozen=True, slots=True)

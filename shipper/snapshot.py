@@ -15,7 +15,14 @@ from leadline.formats import SCHEMA_VERSION, Document
 from leadline.formats.times import from_epoch
 from leadline.settings.plugins import plugged
 from shipper.collectors import BUILT_IN
-from shipper.collectors.contract import Collector, CollectorModule, Gear, Tick, UnavailableError
+from shipper.collectors.contract import (
+    Collector,
+    CollectorModule,
+    Gear,
+    Keeps,
+    Tick,
+    UnavailableError,
+)
 from shipper.counters import Counters, State
 from shipper.deadline import Answer, Deadline
 from shipper.gpushare import named
@@ -217,7 +224,7 @@ class Snapshots:
     def _restore(self, name: str, collector: Collector, kept: dict[str, object]) -> None:
         for part in ("collectors", "lasting"):
             memories = kept.get(part)
-            if isinstance(memories, dict) and name in memories and hasattr(collector, "restore"):
+            if isinstance(memories, dict) and name in memories and isinstance(collector, Keeps):
                 collector.restore(memories[name], self._looked_at)
                 self._memories[name] = memories[name]
 
@@ -225,7 +232,7 @@ class Snapshots:
         if self._state.folder is None:
             return
         for name, deadline in self._collectors.items():
-            if hasattr(deadline.collector, "dump") and not deadline.is_stuck:
+            if isinstance(deadline.collector, Keeps) and not deadline.is_stuck:
                 self._memories[name] = deadline.collector.dump()
         lasting = {n for n, d in self._collectors.items() if getattr(d.collector, "lasts", False)}
         kept = {

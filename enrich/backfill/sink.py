@@ -24,6 +24,11 @@ from leadline.store.scope import EVERYTHING
 BATCH = 5000
 
 
+def in_utc(con: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
+    con.execute("SET TimeZone = 'UTC'")
+    return con
+
+
 @dataclass(frozen=True, slots=True)
 class Written:
     inserted: int
@@ -81,9 +86,7 @@ class LakeSink(_OfStore):
         self.store = store
 
     def connection(self) -> duckdb.DuckDBPyConnection:
-        con = self.store.connection()
-        con.execute("SET TimeZone = 'UTC'")
-        return con
+        return in_utc(self.store.connection())
 
     def write(
         self,
@@ -102,9 +105,7 @@ class StoreSink(_OfStore):
     """
 
     def connection(self) -> duckdb.DuckDBPyConnection:
-        con = duckdb.connect()
-        con.execute("SET TimeZone = 'UTC'")
-        return con
+        return in_utc(duckdb.connect())
 
     def write(
         self,
@@ -144,9 +145,7 @@ class DrySink:
         return iter(())
 
     def connection(self) -> duckdb.DuckDBPyConnection:
-        con = duckdb.connect()
-        con.execute("SET TimeZone = 'UTC'")
-        return con
+        return in_utc(duckdb.connect())
 
     def write(
         self,

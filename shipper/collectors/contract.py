@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from leadline.formats import Document
 from shipper.counters import Counters
@@ -62,6 +62,7 @@ class Collector(Protocol):
         ...
 
 
+@runtime_checkable
 class Keeps(Protocol):
     """
     A collector that remembers more than counters between runs; with `lasts` true also after the

@@ -55,10 +55,10 @@ def test_recording_again_takes_secrets_out(tmp_path: Path) -> None:
         *(sys.executable, "-c", "import subprocess, sys; subprocess.run(sys.argv[1:])"),
         *("sh", "-c", "sleep 60; :", f"{tmp_path}/tool", f"--password={SECRET}"),
     ]
-    head, *lines = record(command, 0.6, 0.2, {str(tmp_path): "/work"})
+    head, *lines = record(command, 0.6, 0.2, {str(tmp_path): "/proj"})
     assert head["processes"] == [2, 2]
     first = lines[0]
-    assert first["command"] == "sh -c sleep 60; : /work/tool --password=***"
+    assert first["command"] == "sh -c sleep 60; : /proj/tool --password=***"
     path = tmp_path / "node.ndjson.gz"
     path.write_bytes(gzip.compress("\n".join(json.dumps(x) for x in (head, *lines)).encode()))
     machine = Recorded(path)

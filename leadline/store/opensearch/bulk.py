@@ -38,11 +38,6 @@ NOT_THE_DOCUMENT = {
     "validation_exception",  # the limit of shards; mapping errors have other names
 }
 
-# Samples carry no version: whoever replaces one has changed its names, and the last wins.
-UNVERSIONED = frozenset(
-    name for name, dataset in DATASETS.items() if "record.version" not in dataset.by_name
-)
-
 
 Line = tuple[str, bytes]  # an index, and what is sent: action and source, a newline after each
 

@@ -289,7 +289,7 @@ def scratch_folder() -> Path:
     """
     A new folder for a node that nobody needs later, enterable by whom it will run as.
     """
-    return Path(tempfile.mkdtemp(prefix="leadline-opensearch-", dir="/var/tmp"))
+    return Path(tempfile.mkdtemp(prefix=SCRATCH, dir="/var/tmp"))
 
 
 def cluster(folder: Path, size: int, heap: str = "512m", *, tied: bool = False) -> list[Node]:

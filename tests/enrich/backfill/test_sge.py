@@ -10,10 +10,10 @@ from zoneinfo import ZoneInfo
 
 import orjson
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from enrich.backfill.files import Source
+from enrich.backfill.files import PACKED, Source
 from enrich.backfill.options import Options
 from enrich.backfill.seen import Seen
 from enrich.backfill.sge import SgeReader, recognise
@@ -296,7 +296,9 @@ def test_arbitrary_files_add_up(lines: list[bytes]) -> None:
     """
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "file"
-        path.write_bytes(b"\n".join(lines) + b"\n")
+        text = b"\n".join(lines) + b"\n"
+        assume(not text.startswith(tuple(PACKED)))
+        path.write_bytes(text)
         store = MemoryStore()
         import_file(store, path)
         runs = REAL_RUNS & set(path.read_bytes().split(b"\n"))
