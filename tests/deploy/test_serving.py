@@ -1,26 +1,20 @@
-"""The pages as sites serve them: two real gunicorn workers, a prefix, a proxy, WSGI, systemd."""
+"""The pages as sites serve them: two real gunicorn workers, a prefix, a proxy, WSGI."""
 
 from __future__ import annotations
 
-import configparser
 import json
 import re
 import runpy
-import shutil
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from wsgiref.util import setup_testing_defaults
 from wsgiref.validate import validator
 
-import click
 import pytest
 
-from leadline.commands import cli
 from tests.deploy.servers import ROOT, free_port, get, leadline_serve, many, serving, site
 
-UNIT = ROOT / "deploy" / "systemd" / "leadline-web.service"
 PROXIED = {"X-Forwarded-Proto": "https", "X-Forwarded-Host": "stats.example.org"}
 QUESTION = "/api/v1/usage?by=user&period=last+7+days"
 
@@ -109,24 +103,3 @@ def test_wsgi_file_is_a_valid_application(config: Path, monkeypatch: pytest.Monk
     assert seen == ["200 OK"]
     assert 'href="/leadline/static/leadline.css' in page
     assert "bjorn" in page
-
-
-def test_unit_starts_a_command_that_exists() -> None:
-    """
-    The unit's command is one of ours, it runs as nobody special and may write to one folder only.
-    """
-    unit = configparser.ConfigParser(strict=False, interpolation=None)
-    unit.optionxform = str  # type: ignore[assignment, method-assign]
-    unit.read(UNIT)
-    service = unit["Service"]
-    words = service["ExecStart"].split()
-    assert words[0].endswith("/bin/leadline")
-    assert cli.get_command(click.Context(cli), words[-1])
-    assert service["User"] != "root"
-    assert (service["ProtectSystem"], service["NoNewPrivileges"]) == ("strict", "yes")
-    assert service["ReadWritePaths"] == "/var/lib/leadline"
-    if shutil.which("systemd-analyze"):
-        copy = ["systemd-analyze", "verify", "--man=no", "--recursive-errors=no", str(UNIT)]
-        done = subprocess.run(copy, capture_output=True, text=True)
-        complaints = [line for line in done.stderr.splitlines() if "leadline-web" in line]
-        assert [line for line in complaints if "not executable" not in line] == []
