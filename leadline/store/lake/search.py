@@ -22,7 +22,7 @@ ALNUM = re.compile(r"[^\W_]+")
 FACETS = {
     "user": '"user.name"',
     "program": '"program.name"',
-    "month": "strftime(month, '%Y-%m')",
+    "month": "strftime(\"local.day\", '%Y-%m')",
 }
 
 
@@ -59,7 +59,8 @@ def _escape(text: str) -> str:
 def compile_search(query: Query, search: Search, source: str, where: str, limit: int) -> str:
     """
     One SELECT: hits in order; in each row the number of all of them, and the samples of all
-    matching lines by what FACETS name. Samples are read once and folded before they are judged.
+    matching lines by what FACETS name. Samples are read once and folded, by day since a month is
+    dear to work out ten million times; lines are judged, and only the best of them described.
     """
     likely, matched, kept = _tests(query, search)
     facets = ", ".join(
@@ -67,23 +68,26 @@ def compile_search(query: Query, search: Search, source: str, where: str, limit:
         f" sum(samples)::BIGINT AS n FROM found WHERE value IS NOT NULL GROUP BY ALL))"
         for facet in FACETS.values()
     )
+    line = '"process.command_line"'
+    order = f"matched DESC, hours DESC, last DESC, {line}"
     return (
-        f'WITH folded AS (SELECT "process.command_line", "user.name", "program.name",'
-        f" date_trunc('month', \"local.day\") AS month, sum(core_seconds) AS seconds,"
-        f' count(*) AS samples, min("@timestamp") AS first, max("@timestamp") AS last'
-        f' FROM {source} WHERE "process.command_line" IS NOT NULL AND {likely} AND {where}'
-        f" GROUP BY ALL),"
-        f' judged AS (SELECT "process.command_line", {matched} AS matched'
-        f' FROM (SELECT DISTINCT "process.command_line" FROM folded) WHERE {kept}),'
-        f' found AS MATERIALIZED (SELECT * FROM folded JOIN judged USING ("process.command_line")),'
-        f' lines AS (SELECT "process.command_line", matched,'
-        f" coalesce(sum(seconds), 0) / 3600 AS hours, sum(samples)::BIGINT AS samples,"
-        f" min(first) AS first, max(last) AS last, {_names('user.name')} AS users,"
-        f" {_names('program.name')} AS programs FROM found GROUP BY ALL)"
-        f' SELECT "process.command_line", matched, hours, samples,'
-        f" strftime(first, '{ISO}'), strftime(last, '{ISO}'),"
-        f" list_sort(users), list_sort(programs), count(*) OVER (), {facets} FROM lines"
-        f' ORDER BY matched DESC, hours DESC, last DESC, "process.command_line" LIMIT {limit:d}'
+        f'WITH folded AS MATERIALIZED (SELECT {line}, "user.name", "program.name", "local.day",'
+        f' sum(core_seconds) AS seconds, count(*) AS samples, min("@timestamp") AS first,'
+        f' max("@timestamp") AS last FROM {source}'
+        f" WHERE {line} IS NOT NULL AND {likely} AND {where} GROUP BY ALL),"
+        f" lines AS (SELECT {line}, coalesce(sum(seconds), 0) / 3600 AS hours,"
+        f" sum(samples)::BIGINT AS samples, min(first) AS first, max(last) AS last"
+        f" FROM folded GROUP BY ALL),"
+        f" judged AS MATERIALIZED (SELECT *, {matched} AS matched FROM lines WHERE {kept}),"
+        f" found AS MATERIALIZED (SELECT * FROM folded SEMI JOIN judged USING ({line})),"
+        f" best AS MATERIALIZED (SELECT * FROM judged ORDER BY {order} LIMIT {limit:d}),"
+        f" named AS (SELECT {line}, {_names('user.name')} AS users,"
+        f" {_names('program.name')} AS programs FROM found SEMI JOIN best USING ({line})"
+        f" GROUP BY ALL)"
+        f" SELECT {line}, matched, hours, samples, strftime(first, '{ISO}'),"
+        f" strftime(last, '{ISO}'), list_sort(users), list_sort(programs),"
+        f" (SELECT count(*) FROM judged), {facets} FROM best JOIN named USING ({line})"
+        f" ORDER BY {order}"
     )
 
 
