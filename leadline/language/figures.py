@@ -4,6 +4,7 @@ Figures as a language writes them: 41,230.5 is 41 230,5 in French.
 
 from __future__ import annotations
 
+import calendar
 import re
 from functools import cache
 
@@ -59,3 +60,12 @@ def for_charts(language: str) -> tuple[dict[str, object], dict[str, object]] | N
         "shortMonths": [months["abbreviated"][month] for month in range(1, 13)],
     }
     return figures, times
+
+
+def short_month(number: int, language: str) -> str:
+    """
+    The NUMBERth month as charts write it.
+    """
+    if (told := for_charts(language)) is None:
+        return calendar.month_abbr[number]
+    return str(told[1]["shortMonths"][number - 1])  # type: ignore[index]

@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from leadline.formats.times import parse_time
+from leadline.language import _, current
+from leadline.language.figures import short_month
 from leadline.query import Answer
 from leadline.query.dimensions import dimension
 from leadline.query.measure import Measure
@@ -19,6 +21,7 @@ from leadline.render.charts.specs import others
 from leadline.render.charts.spreads import BOXED
 from leadline.reports.picture import (
     CLOCK,
+    LEAST_PART,
     MOST_BANDS,
     MOST_BARS,
     Ask,
@@ -31,6 +34,7 @@ from leadline.reports.picture import (
     filled,
     named,
     over_time,
+    part_inside,
     scaled,
     shown,
 )
@@ -42,7 +46,7 @@ SPREAD = ("min", "median", "p90", "max")
 
 def named_rows(answer: Answer, measure: Measure) -> list[dict[str, object]]:
     return [
-        {"name": _name(answer, row), "value": scaled(row, measure)}
+        {"name": _name(answer, row), "of": _first(answer, row), "value": scaled(row, measure)}
         for row in answer.rows[:MOST_BARS]
         if row.get(measure.name) is not None
     ]
@@ -50,6 +54,14 @@ def named_rows(answer: Answer, measure: Measure) -> list[dict[str, object]]:
 
 def _name(answer: Answer, row: Mapping[str, object]) -> str:
     return " · ".join(named(answer, n, row[n]) for n in answer.question.keys)  # type: ignore[arg-type]
+
+
+def _first(answer: Answer, row: Mapping[str, object]) -> str:
+    """
+    The name that gives a row its colour.
+    """
+    keys = answer.question.keys
+    return named(answer, keys[0], row[keys[0]]) if keys else ""  # type: ignore[arg-type]
 
 
 def bars(asked: Question, answer: Answer, measure: Measure, ask: Ask) -> Spec | None:
@@ -69,7 +81,12 @@ def points(asked: Question, answer: Answer, measure: Measure, ask: Ask) -> Spec 
         return dots(rows, axis(measure)) if len(rows) > 1 else None
     other = known_measure(names[1])
     found = [
-        {"name": _name(answer, row), "x": scaled(row, measure), "y": scaled(row, other)}
+        {
+            "name": _name(answer, row),
+            "of": _first(answer, row),
+            "x": scaled(row, measure),
+            "y": scaled(row, other),
+        }
         for row in answer.rows[:MOST_BARS]
         if row.get(measure.name) is not None and row.get(other.name) is not None
     ]
@@ -112,8 +129,11 @@ def spread(asked: Question, answer: Answer, measure: Measure, ask: Ask) -> Spec 
         if all(isinstance(value, int | float) for value in values):
             hours = [float(str(value)) / HOUR for value in values]
             rows.append({"name": _name(answer, row), **dict(zip(BOXED, hours, strict=True))})
-    words = [known[name].title for name in family]
-    return boxes(rows, f"{base.replace('_', ' ')}, hours", words) if rows else None
+    words = [_(known[name].title) for name in family]
+    unit = _("hours: {least} to {most}, the box from {middle} to {high}").format(
+        least=words[0], middle=words[1], high=words[2], most=words[3]
+    )
+    return boxes(rows, unit, words) if rows else None
 
 
 def cells(asked: Question, answer: Answer, measure: Measure, ask: Ask) -> Spec | None:
@@ -121,30 +141,35 @@ def cells(asked: Question, answer: Answer, measure: Measure, ask: Ask) -> Spec |
     The clock by the week; else a row for each of one kind, and time from left to right.
     """
     if not asked.bucket and asked.by and set(asked.by) <= set(CLOCK):
-        return by_clock(asked, answer, measure)
+        return by_clock(asked, answer, measure, ask)
     if len(asked.by) != 1 or dimension(asked.by[0]).clock:
         return None
     bucket = asked.bucket or best_bucket(answer)
     series = ask(replace(asked, measures=(measure.name,), bucket=bucket, order=""))
     zone = series.period.zone
     times = filled(sorted({str(row[bucket]) for row in series.rows}), bucket)
+    parts = {time: part_inside(time, bucket, series) if measure.adds else 1.0 for time in times}
+    times = [time for time in times if parts[time] >= LEAST_PART]
     words = {time: _short(shown(time, zone), bucket) for time in times}
     names = list(dict.fromkeys(named(series, asked.by[0], r[asked.by[0]]) for r in series.rows))
     names = names[:MOST_BARS]
     found = [
-        {"across": words[str(row[bucket])], "down": name, "value": scaled(row, measure)}
+        {"across": words[time], "down": name, "value": scaled(row, measure) / parts[time]}
         for row in series.rows
         if (name := named(series, asked.by[0], row[asked.by[0]])) in names
         and row[measure.name] is not None
+        and (time := str(row[bucket])) in words
     ]
-    return heat(found, list(words.values()), names, axis(measure)) if len(found) > 1 else None
+    unit = f"{axis(measure)} {_(f'per {bucket}')}" if measure.adds else axis(measure)
+    return heat(found, list(words.values()), names, unit) if len(found) > 1 else None
 
 
 def _short(time: str, bucket: str) -> str:
     moment = parse_time(time)
+    month = short_month(moment.month, current())
     if bucket == "hour":
-        return f"{moment.day} {moment:%b} {moment:%H}"
-    return f"{moment:%b %Y}" if bucket not in ("day", "week") else f"{moment.day} {moment:%b}"
+        return f"{moment.day} {month} {moment:%H}"
+    return f"{month} {moment.year}" if bucket not in ("day", "week") else f"{moment.day} {month}"
 
 
 def over_time_lines(asked: Question, answer: Answer, measure: Measure, ask: Ask) -> Spec | None:

@@ -4,6 +4,7 @@ Which picture an answer gets: parts over time where they add up, a ranking where
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -12,6 +13,7 @@ from zoneinfo import ZoneInfo
 from leadline.formats.times import format_time, parse_time
 from leadline.language import _
 from leadline.query import Answer
+from leadline.query.compile import canonical
 from leadline.query.dimensions import dimension
 from leadline.query.measure import Measure
 from leadline.query.periods import midnight, move
@@ -42,6 +44,7 @@ def picture(
     """
     from leadline.reports.kinds import KINDS
 
+    asked = canonical(asked)
     if kind in KINDS and (drawn := KINDS[kind](asked, answer, measure, ask)) is not None:
         return drawn
     if (drawn := in_page(asked, answer, measure, ask)) is not None:
@@ -74,7 +77,7 @@ def in_page(asked: Question, answer: Answer, measure: Measure, ask: Ask) -> Spec
     The picture beside the table: by the clock, over time, or none where the table's bars tell it.
     """
     if asked.by and set(asked.by) <= set(CLOCK):
-        return by_clock(asked, answer, measure)
+        return by_clock(asked, answer, measure, ask)
     if (found := classes(asked, answer, measure, ask)) is not None:
         return found
     if asked.bucket and not measure.adds and len(asked.by) <= 1:
@@ -82,31 +85,72 @@ def in_page(asked: Question, answer: Answer, measure: Measure, ask: Ask) -> Spec
     return over_time(asked, answer, measure, ask)
 
 
-def by_clock(asked: Question, answer: Answer, measure: Measure) -> Spec | None:
+def by_clock(asked: Question, answer: Answer, measure: Measure, ask: Ask) -> Spec | None:
     """
-    Hours and weekdays in their own order: columns for one of them, a heat map for both.
+    Hours and weekdays in their own order: columns for one of them, a heat map for both. What adds
+    up is drawn as a rate: a month has five Fridays and four of other days, which says nothing of
+    Fridays.
     """
     if asked.bucket is not None:
         return None
     rows = in_order(answer).rows
+    weekly = asked.by == ("weekday",)
+    hours = clock_hours(asked, answer, measure, ask) if measure.adds else None
+    unit = axis(measure)
+    if hours is not None:
+        unit = f"{unit} {_('per day') if weekly else _('per hour')}"
+
+    def rate(row: Mapping[str, Scalar | None]) -> float:
+        if hours is None:
+            return scaled(row, measure)
+        wanted = [row[name] for name in asked.by]
+        spent = sum(
+            count
+            for (weekday, hour), count in hours.items()
+            if wanted == [weekday if name == "weekday" else hour for name in asked.by]
+        )
+        return scaled(row, measure) / spent * (24 if weekly else 1) if spent > LEAST_PART else 0.0
+
     if len(asked.by) == 1:
         name = asked.by[0]
-        bars = [
-            {"name": _clock_label(answer, name, row[name]), "value": scaled(row, measure)}
-            for row in rows
-        ]
-        return columns(bars, axis(measure))
+        bars = [{"name": _clock_label(answer, name, row[name]), "value": rate(row)} for row in rows]
+        return columns(bars, unit, _(dimension(name).title).lower())
     cells = [
         {
             "across": _clock_label(answer, "hour_of_day", row["hour_of_day"]),
             "down": named(answer, "weekday", row["weekday"]),
-            "value": scaled(row, measure),
+            "value": rate(row),
         }
         for row in rows
     ]
     across = [f"{hour:02d}" for hour in range(24)]
     down = [named(answer, "weekday", weekday) for weekday in range(1, 8)]
-    return heat(cells, across, down, axis(measure))
+    return heat(cells, across, down, unit, _(dimension("hour_of_day").title).lower())
+
+
+def clock_hours(
+    asked: Question, answer: Answer, measure: Measure, ask: Ask
+) -> Counter[tuple[int, int]]:
+    """
+    How many hours of each weekday and hour of day an answer speaks of: from the first to the last
+    with anything in it, those without any samples left out.
+    """
+    bucket = "hour" if best_bucket(answer) in ("hour", "day") else "day"
+    places = tuple(known for known in asked.where if known.dimension in ("cluster", "host"))
+    whole = Question((measure.name,), (), places, asked.period, bucket=bucket)
+    series = ask(whole)
+    times = sorted(str(row[bucket]) for row in series.total_by_time)
+    found: Counter[tuple[int, int]] = Counter()
+    for time in times if "process" in series.datasets else filled(times, bucket):
+        part = part_inside(time, bucket, series)
+        moment = _moment(time)
+        if bucket == "hour":
+            local = moment.astimezone(series.period.zone)
+            found[local.isoweekday(), local.hour] += part  # type: ignore[assignment]
+        else:
+            for hour in range(24):
+                found[moment.isoweekday(), hour] += part  # type: ignore[assignment]
+    return found
 
 
 def classes(asked: Question, answer: Answer, measure: Measure, ask: Ask) -> Spec | None:
@@ -147,22 +191,28 @@ def _place(value: Scalar | None) -> float:
 
 def as_lines(asked: Question, answer: Answer, measure: Measure) -> Spec | None:
     """
-    What does not add up, over time: a line for each of the greatest.
+    What does not add up, over time: a line for each of the greatest. What does add up is drawn as
+    a rate, so that a day that has begun is no fall.
     """
     assert asked.bucket is not None
-    zone = answer.period.zone
+    zone, bucket = answer.period.zone, asked.bucket
+    parts = {
+        time: part_inside(time, bucket, answer) if measure.adds else 1.0
+        for time in {str(row[bucket]) for row in answer.rows}
+    }
     points = [
         {
-            "time": shown(str(row[asked.bucket]), zone),
+            "time": shown(time, zone),
             "name": named(answer, asked.by[0], row[asked.by[0]]) if asked.by else WHOLE,
-            "value": scaled(row, measure),
+            "value": scaled(row, measure) / parts[time],
         }
         for row in answer.rows
-        if row[measure.name] is not None
+        if row[measure.name] is not None and parts[time := str(row[bucket])] >= LEAST_PART
     ]
     names = list(dict.fromkeys(str(point["name"]) for point in points))[:MOST_BANDS]
     kept = [point for point in points if point["name"] in names]
-    return lines(kept, names, axis(measure), bucket=asked.bucket) if len(kept) > 1 else None
+    unit = f"{axis(measure)} {_(f'per {bucket}')}" if measure.adds else axis(measure)
+    return lines(kept, names, unit, bucket=bucket) if len(kept) > 1 else None
 
 
 def over_time(asked: Question, answer: Answer, measure: Measure, ask: Ask) -> Spec | None:

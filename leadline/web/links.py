@@ -11,6 +11,7 @@ from urllib.parse import urlencode
 from flask import request, url_for
 
 from leadline.errors import QuestionError
+from leadline.query.compile import canonical
 from leadline.query.question import (
     BUCKETS,
     Filter,
@@ -62,13 +63,11 @@ def parameters(asked: Question) -> dict[str, str]:
 
 def address(asked: Question, endpoint: str = "usage", **more: str) -> str:
     """
-    The picture that a reader chose stays chosen, whatever else of the question changes.
+    The address that asks it; what goes without saying is left out. The picture that a reader chose
+    stays chosen, whatever else of the question changes.
     """
     if (kind := chosen()) and endpoint in ("usage", "usage_svg", "usage_png"):
         more[PICTURE] = kind
-    """
-    The address that asks it; what goes without saying is left out.
-    """
     kept = {name: text for name, text in parameters(asked).items() if text != UNSAID.get(name)}
     return f"{url_for(endpoint)}?{urlencode(kept | more)}"
 
@@ -83,10 +82,11 @@ def chosen() -> str:
 
 def read(fields: Mapping[str, str]) -> Question:
     """
-    The question a form or an address asks; `q` holds the whole of it as one line.
+    The question a form or an address asks, every name in its one spelling; `q` holds the whole of
+    it as one line.
     """
     if line := fields.get("q", "").strip():
-        return parse_question(line)
+        return canonical(parse_question(line))
     by = [*_list(fields.get("by", "program")), *_list(fields.get("and", ""))]
     order, _, direction = fields.get("order", "").partition(" ")
     top = fields.get("top", "").strip() or str(DEFAULT_TOP)
@@ -96,14 +96,16 @@ def read(fields: Mapping[str, str]) -> Question:
         # Hours and weekdays are few and have an order of their own.
         top, order = str(WEEK), order or clock[0]
         direction = direction or ("ascending" if order in CLOCK else "")
-    return question(
-        measures=tuple(_list(fields.get("measure", ""))),
-        by=tuple(dict.fromkeys(by)),
-        where=parse_filters(fields.get("where", "")),
-        period=fields.get("period", "") or desk().usual_period,
-        top=int(top),
-        order=order,
-        ascending=direction == "ascending",
+    return canonical(
+        question(
+            measures=tuple(_list(fields.get("measure", ""))),
+            by=tuple(dict.fromkeys(by)),
+            where=parse_filters(fields.get("where", "")),
+            period=fields.get("period", "") or desk().usual_period,
+            top=int(top),
+            order=order,
+            ascending=direction == "ascending",
+        )
     )
 
 

@@ -22,7 +22,7 @@ from leadline.render.charts import (
     scatter,
     stacked_area,
 )
-from leadline.render.charts.colours import OTHERS, PALETTE, assign
+from leadline.render.charts.colours import HUES, OTHERS, PALETTE, assign, slot
 from leadline.render.charts.render import HATCH
 from leadline.render.charts.specs import colours
 
@@ -89,7 +89,7 @@ def test_colours_are_told_apart_by_the_colour_blind(by: str) -> None:
     """
     No two of the palette come nearer than a step that is easily seen.
     """
-    for one, other in combinations((*PALETTE, OTHERS), 2):
+    for one, other in combinations((*HUES, OTHERS), 2):
         pairs = zip(seen(one, by), seen(other, by), strict=True)
         distance = sum((a - b) ** 2 for a, b in pairs) ** 0.5
         assert distance > 20, (one, other)
@@ -116,7 +116,19 @@ def test_same_name_has_the_same_colour_in_every_kind() -> None:
     for kind in ("bars", "area", "lines", "pie", "dots"):
         svg = draw_file(KINDS[kind][0])
         assert all(f'"{hue}"' in svg for hue in hues.values()), kind
-    assert assign(["VASP"])["VASP"] == assign(["VASP", "x"])["VASP"]
+
+
+def test_name_keeps_its_colour_whatever_stands_beside_it() -> None:
+    """
+    Of names that fall on one colour the smaller takes its other shade; no name takes another's.
+    """
+    names = [f"program-{number}" for number in range(12)]
+    clash = next(pair for pair in combinations(names, 2) if slot(pair[0]) == slot(pair[1]))
+    assert assign(clash) == {clash[0]: slot(clash[0]), clash[1]: slot(clash[0]) + len(PALETTE)}
+    for given in (names, names[::-1], names[3:]):
+        assert {name: place % len(PALETTE) for name, place in assign(given).items()} == {
+            name: slot(name) for name in given
+        }
 
 
 @pytest.mark.parametrize(

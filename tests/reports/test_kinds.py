@@ -148,3 +148,59 @@ def test_days_without_samples_are_hatched(asker: Asker) -> None:
 def gaps_of(one: Asker, asked: Question) -> list[Any]:
     layers = one.draw("area", asked)["layer"]
     return [v for layer in layers for v in layer.get("data", {}).get("values", []) if "from" in v]
+
+
+def test_five_fridays_are_no_busier_than_four_mondays(asker: Asker) -> None:
+    """
+    By the clock sums are drawn as rates: of an even load every hour and every day looks the same,
+    however often a period holds it.
+    """
+    store = MemoryStore()
+    moments = [NOW - timedelta(hours=hour, minutes=10) for hour in range(10 * 24)]
+    store.write([process(moment, 0) for moment in moments], "create")  # three weekdays come twice
+    one = Asker(store)
+    for by, kind in ((("weekday", "hour_of_day"), "heat"), (("weekday",), "bars")):
+        asked = Question(by=by, period="last 30 days", top=200)
+        drawn = picture(asked, one(asked), measure("core_hours_used"), one)
+        assert drawn is not None, kind
+        values = [v["value"] for v in drawn["data"]["values"]]  # type: ignore[index]
+        assert max(values) < 1.1 * min(values), kind
+    assert "core hours used per day" in str(drawn)
+
+
+def test_day_that_has_begun_is_no_fall(asker: Asker) -> None:
+    """
+    Lines of what adds up are rates too: today until noon is as high as yesterday.
+    """
+    store = MemoryStore()
+    store.write([process(NOW - timedelta(hours=h), 0) for h in range(1, 6 * 24)], "create")
+    asked = Question(by=("user",), period="last 3 days", bucket="day")
+    drawn = Asker(store).draw("lines", asked)
+    values = [v["value"] for v in drawn["data"]["values"]]
+    assert min(values) > 0.85 * max(values)
+    assert drawn["encoding"]["y"]["title"] == "core hours used per day"
+
+
+def test_bar_of_two_names_has_the_colour_of_the_first(asker: Asker) -> None:
+    """
+    As in the table below it.
+    """
+    asked = Question(by=("user", "program"), period=WEEK)
+    drawn = asker.draw("bars", asked)
+    scale = drawn["encoding"]["color"]["scale"]
+    hues: dict[str, set[str]] = {}
+    for name, hue in zip(scale["domain"], scale["range"], strict=True):
+        hues.setdefault(name.partition(" · ")[0], set()).add(hue)
+    assert len(hues) > 2
+    assert all(len(known) == 1 for known in hues.values())
+
+
+def test_other_spellings_draw_the_same(asker: Asker) -> None:
+    """
+    A node is a host: the picture of one is that of the other.
+    """
+    first = measure("core_hours_used")
+    for kind in ("", "heat", "lines", "bars"):
+        node, host = (Question(by=(name,), period=WEEK) for name in ("node", "host"))
+        drawn = picture(node, asker(node), first, asker, kind)
+        assert drawn == picture(host, asker(host), first, asker, kind)

@@ -345,6 +345,14 @@ def test_hours_and_weekdays_come_in_their_own_order(client: FlaskClient) -> None
     assert "mark-rect" in page
 
 
+@pytest.mark.parametrize("name", ["node", "account", "queue"])
+def test_other_spellings_are_understood(client: FlaskClient, name: str) -> None:
+    """
+    Who writes node for host, account for project or queue for partition gets a page.
+    """
+    assert client.get(usage(by=name, period="all")).status_code == 200
+
+
 def test_what_does_not_add_up_is_drawn_as_lines(client: FlaskClient) -> None:
     """
     The greatest memory of each user by day is a line each, never a stack.

@@ -3,8 +3,7 @@ The same thing has the same colour on every page.
 
 Ten colours that the colour-blind can tell apart, light enough for a dark page and dark enough for
 a white one. A name's colour is the hash of the name; where two names of one chart fall on the same
-colour, the smaller takes the next free one, for a chart whose bands cannot be told apart is worse
-than a colour that changes.
+colour, the smaller takes its other shade: bands are told apart, and NAMD is yellow on every page.
 """
 
 from __future__ import annotations
@@ -24,6 +23,19 @@ PALETTE = (
     "#999933",
     "#8a55d0",
 )
+OTHER_SHADES = (
+    "#98b4d0",
+    "#f4b29c",
+    "#7ab885",
+    "#e8e0ab",
+    "#a3e0f5",
+    "#6e214d",
+    "#85c8bd",
+    "#85424d",
+    "#4c4c1a",
+    "#613c92",
+)
+HUES = (*PALETTE, *OTHER_SHADES)  # by the places that `assign` gives
 OTHERS = "#a0a6ad"
 OTHERS_CLASS = "co"
 TROUBLE = "#c8321e"
@@ -38,13 +50,13 @@ def slot(name: str) -> int:
 
 def assign(names: Iterable[str]) -> dict[str, int]:
     """
-    A place for each of NAMES, greatest first; two share one only when all are taken.
+    A place among HUES for each of NAMES, greatest first: its own colour, or its other shade. The
+    third of one colour in one chart shares it.
     """
     places: dict[str, int] = {}
     for name in names:
         place = slot(name)
-        if len(places) < len(PALETTE):
-            while place in places.values():
-                place = (place + 1) % len(PALETTE)
+        if place in places.values() and place + len(PALETTE) not in places.values():
+            place += len(PALETTE)
         places.setdefault(name, place)
     return places

@@ -12,7 +12,7 @@ from leadline.formats.times import format_time
 from leadline.language import _
 from leadline.render.charts.colours import PALETTE
 from leadline.render.charts.render import INK
-from leadline.render.charts.specs import SCHEMA, WIDTH, time_axis
+from leadline.render.charts.specs import SCHEMA, WIDTH, scale, time_axis
 
 HEIGHT = 84
 
@@ -57,7 +57,7 @@ def _strip(
                 "field": "value",
                 "type": "quantitative",
                 "title": None,
-                "axis": {"tickCount": 3, "format": "~s"},
+                "axis": scale(3, minExtent=28),
             },
         },
     }

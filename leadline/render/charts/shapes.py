@@ -8,7 +8,16 @@ from collections.abc import Sequence
 
 from leadline.render.charts.colours import PALETTE
 from leadline.render.charts.render import HATCH
-from leadline.render.charts.specs import HEIGHT, SCHEMA, WIDTH, Point, amount, colours, time_axis
+from leadline.render.charts.specs import (
+    HEIGHT,
+    SCHEMA,
+    WIDTH,
+    Point,
+    amount,
+    colours,
+    scale,
+    time_axis,
+)
 
 STEP = 32  # pixels of a row of the heat map
 LOW = 16  # where there are many
@@ -51,9 +60,10 @@ def lines(
     }
 
 
-def columns(rows: Sequence[Point], unit: str) -> dict[str, object]:
+def columns(rows: Sequence[Point], unit: str, of: str = "") -> dict[str, object]:
     """
-    One column per name, in the order given: hours of the day, days of the week.
+    One column per name, in the order given: hours of the day, days of the week; OF says what they
+    are.
     """
     return {
         "$schema": SCHEMA,
@@ -66,7 +76,7 @@ def columns(rows: Sequence[Point], unit: str) -> dict[str, object]:
             "x": {
                 "field": "name",
                 "type": "nominal",
-                "title": None,
+                "title": of or None,
                 "sort": None,
                 "axis": {"labelAngle": 0, "labelOverlap": True},
             },
@@ -76,11 +86,11 @@ def columns(rows: Sequence[Point], unit: str) -> dict[str, object]:
 
 
 def heat(
-    cells: Sequence[Point], across: Sequence[str], down: Sequence[str], unit: str
+    cells: Sequence[Point], across: Sequence[str], down: Sequence[str], unit: str, of: str = ""
 ) -> dict[str, object]:
     """
-    A cell for each pair, the darker the more; CELLS hold `across`, `down` and `value`. What has no
-    cell was not measured, and is hatched.
+    A cell for each pair, the darker the more; CELLS hold `across`, `down` and `value`, OF says what
+    goes across. What has no cell was not measured, and is hatched.
     """
     known = {(cell["across"], cell["down"]) for cell in cells}
     bare = [{"across": x, "down": y} for y in down for x in across if (x, y) not in known]
@@ -88,9 +98,9 @@ def heat(
     x: dict[str, object] = {
         "field": "across",
         "type": "nominal",
-        "title": None,
+        "title": of or None,
         "sort": list(across),
-        "axis": {"labelAngle": 0, "labelOverlap": True},
+        "axis": {"labelAngle": 0, "labelOverlap": "greedy", "labelSeparation": 8},
     }
     y = {"field": "down", "type": "nominal", "title": None, "sort": list(down)}
     colour = {
@@ -98,7 +108,7 @@ def heat(
         "type": "quantitative",
         "title": unit,
         "scale": {"scheme": "blues", "zero": True},
-        "legend": {"format": "~s", "gradientLength": 150},
+        "legend": {**scale(4), "gradientLength": 150, "titleFontWeight": "normal"},
     }
     empty = {"data": {"values": bare}, "mark": {"type": "rect", "color": HATCH}}
     return {

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from leadline.language import _
-from leadline.render.charts.colours import OTHERS, PALETTE, assign
+from leadline.render.charts.colours import HUES, OTHERS, assign
 from leadline.render.charts.render import HATCH, INK, PAPER
 
 WIDTH, HEIGHT = 860, 250
@@ -26,7 +26,7 @@ def others() -> str:
 
 def colours(names: Sequence[str]) -> dict[str, str]:
     places = assign(name for name in names if name != others())
-    return {name: OTHERS if name == others() else PALETTE[places[name]] for name in names}
+    return {name: OTHERS if name == others() else HUES[places[name]] for name in names}
 
 
 def stacked_area(
@@ -70,6 +70,14 @@ def stacked_area(
     }
 
 
+def scale(count: int, **more: object) -> dict[str, object]:
+    """
+    Marks of an axis of amounts: 0, 10k, 20k.
+    """
+    zero = "datum.value == 0 ? '0' : datum.label"
+    return {"tickCount": count, "format": "~s", "labelExpr": zero, **more}
+
+
 def amount(unit: str) -> dict[str, object]:
     """
     The axis of `value` upwards, its unit written above it.
@@ -78,8 +86,7 @@ def amount(unit: str) -> dict[str, object]:
         "field": "value",
         "type": "quantitative",
         "title": unit,
-        "axis": {"titleAngle": 0, "titleAlign": "left", "titleY": -8, "titleX": 0}
-        | {"tickCount": 4, "format": "~s"},
+        "axis": scale(4, titleAngle=0, titleAlign="left", titleY=-8, titleX=0),
     }
 
 
@@ -130,6 +137,8 @@ def time_axis(unit: str = "day", *, labels: bool = True) -> dict[str, object]:
             "tickCount": 8,
             "labels": labels,
             "labelFlush": True,
+            "labelOverlap": "greedy",
+            "labelSeparation": 8,
             "labelExpr": f"utcFormat(datum.value, {words})",
         },
     }
@@ -207,31 +216,35 @@ def _number(value: object) -> float:
     return float(value) if isinstance(value, int | float) else 0.0
 
 
+def hues_of(rows: Sequence[Point]) -> dict[str, object]:
+    """
+    The colour of each row: that of its name, or of what it is a part `of`.
+    """
+    names = [str(row["name"]) for row in rows]
+    of = {name: str(row.get("of") or name) for name, row in zip(names, rows, strict=True)}
+    hues = colours(list(dict.fromkeys(of.values())))
+    known = {"domain": list(of), "range": [hues[key] for key in of.values()]}
+    return {"field": "name", "type": "nominal", "scale": known, "legend": None}
+
+
 def ranking(rows: Sequence[Point], unit: str) -> dict[str, object]:
     """
     One bar per name, greatest first. ROWS hold `name` and `value`.
     """
-    names = [str(row["name"]) for row in rows]
-    hues = colours(names)
     return {
         "$schema": SCHEMA,
         "width": WIDTH,
         "height": {"step": 22},
-        "data": {"values": [{**row, "name": short(str(row["name"]))} for row in rows]},
+        "data": {"values": list(rows)},
         "mark": {"type": "bar", "cornerRadiusEnd": 1, "height": 14},
         "encoding": {
             "x": {
                 "field": "value",
                 "type": "quantitative",
                 "title": unit,
-                "axis": {"tickCount": 5, "format": "~s", "orient": "top"},
+                "axis": scale(5, orient="top"),
             },
             "y": named(rows),
-            "color": {
-                "field": "name",
-                "type": "nominal",
-                "scale": {"domain": [short(n) for n in names], "range": list(hues.values())},
-                "legend": None,
-            },
+            "color": hues_of(rows),
         },
     }

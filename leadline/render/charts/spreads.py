@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from leadline.render.charts.colours import OTHERS, PALETTE
+from leadline.render.charts.colours import PALETTE
 from leadline.render.charts.render import INK, PAPER
 from leadline.render.charts.specs import (
     HEIGHT,
@@ -16,7 +16,9 @@ from leadline.render.charts.specs import (
     Point,
     amount,
     colours,
+    hues_of,
     named,
+    scale,
     short,
 )
 
@@ -56,7 +58,7 @@ def boxes(rows: Sequence[Point], unit: str, words: Sequence[str]) -> dict[str, o
     `low`, `middle`, `high`, `top`; WORDS name these four.
     """
     y = named(rows)
-    axis = {"tickCount": 6, "format": "~s", "orient": "top", "grid": True}
+    axis = scale(6, orient="top", grid=True)
 
     def x(name: str) -> dict[str, object]:
         return {"field": name, "type": "quantitative", "title": unit, "axis": axis}
@@ -80,7 +82,7 @@ def boxes(rows: Sequence[Point], unit: str, words: Sequence[str]) -> dict[str, o
         "width": WIDTH,
         "height": {"step": 24},
         "padding": 4,
-        "data": {"values": [{**row, "name": short(str(row["name"]))} for row in rows]},
+        "data": {"values": list(rows)},
         "encoding": {"y": y},
         "layer": [line, box, *ends],
     }
@@ -90,18 +92,18 @@ def dots(rows: Sequence[Point], unit: str) -> dict[str, object]:
     """
     One dot per name on a line of its own: where a bar from 0 would say nothing.
     """
-    axis = {"tickCount": 6, "format": "~s", "orient": "top"}
+    axis = scale(6, orient="top")
     return {
         "$schema": SCHEMA,
         "width": WIDTH,
         "height": {"step": 20},
         "padding": 4,
-        "data": {"values": [{**row, "name": short(str(row["name"]))} for row in rows]},
+        "data": {"values": list(rows)},
         "mark": {"type": "point", "filled": True, "size": 70, "opacity": 1},
         "encoding": {
             "x": {"field": "value", "type": "quantitative", "title": unit, "axis": axis},
             "y": {**named(rows), "axis": {"labelLimit": 200, "grid": True}},
-            "color": _hues(rows),
+            "color": hues_of(rows),
         },
     }
 
@@ -112,13 +114,13 @@ def scatter(rows: Sequence[Point], across: str, up: str) -> dict[str, object]:
     """
     label = {"type": "text", "align": "left", "dx": 8, "color": INK, "fontSize": 10}
     shape = {"field": "name", "type": "nominal", "scale": {"range": list(SHAPES)}, "legend": None}
-    axis = {"format": "~s", "tickCount": 6}
+    axis = scale(6)
     return {
         "$schema": SCHEMA,
         "width": WIDTH,
         "height": int(HEIGHT * 1.4),
         "padding": 4,
-        "data": {"values": [{**row, "name": short(str(row["name"]))} for row in rows]},
+        "data": {"values": [{**row, "label": short(str(row["name"]))} for row in rows]},
         "encoding": {
             "x": {"field": "x", "type": "quantitative", "title": across, "axis": axis},
             "y": {**amount(up), "field": "y"},
@@ -126,9 +128,9 @@ def scatter(rows: Sequence[Point], across: str, up: str) -> dict[str, object]:
         "layer": [
             {
                 "mark": {"type": "point", "filled": True, "size": 80, "opacity": 0.9},
-                "encoding": {"color": _hues(rows), "shape": shape},
+                "encoding": {"color": hues_of(rows), "shape": shape},
             },
-            {"mark": label, "encoding": {"text": {"field": "name", "type": "nominal"}}},
+            {"mark": label, "encoding": {"text": {"field": "label", "type": "nominal"}}},
         ],
     }
 
@@ -143,7 +145,7 @@ def pie(rows: Sequence[Point], unit: str) -> dict[str, object]:
         {"name": name, "value": row["value"], "order": place}
         for place, (name, row) in enumerate(zip(names, rows, strict=True))
     ]
-    scale = {"domain": list(hues), "range": list(hues.values())}
+    known = {"domain": list(hues), "range": list(hues.values())}
     arc = {"type": "arc", "outerRadius": RADIUS, "stroke": PAPER, "strokeWidth": 1.5}
     slices: dict[str, object] = {
         "data": {"values": parts},
@@ -151,7 +153,7 @@ def pie(rows: Sequence[Point], unit: str) -> dict[str, object]:
         "encoding": {
             "theta": {"field": "value", "type": "quantitative", "stack": True, "title": unit},
             "order": {"field": "order"},
-            "color": {"field": "name", "type": "nominal", "scale": scale, "legend": None},
+            "color": {"field": "name", "type": "nominal", "scale": known, "legend": None},
         },
     }
     return {
@@ -185,17 +187,3 @@ def _beside(rows: Sequence[Point]) -> Iterator[dict[str, object]]:
             "mark": mark,
             "encoding": {"text": {"field": "label", "type": "nominal"}},
         }
-
-
-def _hues(rows: Sequence[Point]) -> dict[str, object]:
-    names = [str(row["name"]) for row in rows]
-    hues = colours(names)
-    return {
-        "field": "name",
-        "type": "nominal",
-        "scale": {
-            "domain": [short(name) for name in names],
-            "range": [hues.get(name, OTHERS) for name in names],
-        },
-        "legend": None,
-    }
