@@ -81,17 +81,17 @@ def sources(
     question: Question, period: Period, store: Store, scope: Scope, *, rolled: bool = False
 ) -> list[Source]:
     """
-    One source per dataset and time, the one that ranks rows first. ROLLED: what hourly usage keeps
-    and what only raw samples tell are asked apart.
+    One source per dataset and time, the one that ranks rows first. What joins is asked apart from
+    what does not: its others and its total need no asking. ROLLED: so are what hourly usage keeps
+    and what only raw samples tell.
     """
     groups: dict[object, list[Measure]] = {}
-    hard = len(question.by) > 1 or any(d.edges or d.of_node for d in map(dimension, question.by))
-    apart = question.top is not None and hard  # what joins has others all the same
     named = (*question.by, *(known.dimension for known in question.where))
     for known in {m.name: m for m in _plain(question.measures)}.values():
         if known.cards is not None and CARD in named:
             known = known.cards
-        key = (known.source, known.joins if apart else known.percentile, rolled and rolls(known))
+        apart = known.percentile, known.distinct if question.by else ()
+        key = (known.source, apart, rolled and rolls(known))
         groups.setdefault(key, []).append(known)
     found = [_source(members, question, period, store, scope) for members in groups.values()]
     found.sort(key=lambda s: question.ranked_by not in [m.name for m in s.measures])

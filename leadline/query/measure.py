@@ -49,6 +49,13 @@ class Measure:
         return any(part.function is Function.PERCENTILE for part in self.parts)
 
     @property
+    def distinct(self) -> tuple[str, ...]:
+        """
+        The fields whose values are counted.
+        """
+        return tuple(part.field for part in self.parts if part.function is Function.DISTINCT)
+
+    @property
     def source(self) -> tuple[str, str, tuple[Condition, ...], bool]:
         """
         Measures of one source are answered by one plan.

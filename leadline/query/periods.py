@@ -2,8 +2,9 @@
 Periods people name, as half-open spans in a cluster's own zone, right on any date.
 
 Calendar units (`today`, `this month`, `previous quarter`, `2026-10`) begin at local midnight;
-`last N units` goes back from now by the wall clock, so a day may have 23 or 25 hours. `last week`,
-`last month`, `last quarter` and `last year` are the previous calendar ones; `last 1 month` is not.
+`last N units` goes back from now by the wall clock, so a day may have 23 or 25 hours; days and
+longer begin with the hour, which hourly usage can answer. `last week`, `last month`, `last quarter`
+and `last year` are the previous calendar ones; `last 1 month` is not.
 """
 
 from __future__ import annotations
@@ -174,6 +175,7 @@ def _last(text: str, now: datetime, zone: ZoneInfo) -> Period | None:
     else:
         local = now.astimezone(zone)
         start = datetime.combine(move(local.date(), unit, -count), local.time(), zone)
+        start = start.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
     return Period(text, start.astimezone(UTC), now.astimezone(UTC), zone)
 
 

@@ -33,7 +33,7 @@ T = TypeVar("T")
 MOST_KEPT = 512
 TOTALS = Scope(totals_only=True)
 LONGEST = timedelta(minutes=2)  # that any answer is remembered
-DATED = frozenset({"ask", "findings"})  # keys that hold the moment their answer is of
+DATED = frozenset({"ask", "clusters", "findings"})  # keys that hold the moment their answer is of
 WORTH = 1e-4  # a day without the last nine seconds is a day
 
 
@@ -171,7 +171,8 @@ class Desk:
         start = self.now.replace(minute=0, second=0, microsecond=0) - timedelta(days=31)
         counted = (Aggregate("samples", Function.COUNT),)
         plan = Plan("node", counted, by=(Group("cluster"),), start=start)
-        rows = self.once(("plan", plan), lambda: self.open().ask(plan, TOTALS))
+        key = ("clusters", start, self._step(LONGEST))
+        rows = self.once(key, lambda: self.open().ask(plan, TOTALS))
         return sorted(str(row["cluster"]) for row in rows if row["cluster"] is not None)
 
     def _life(self, key: Hashable) -> timedelta:
@@ -206,7 +207,8 @@ class Desk:
 
 class Marks:
     """
-    Heartbeats, drops and the marks of roll-ups: of one span they are the same for every question.
+    Heartbeats, drops, the marks of roll-ups, whole sums: they are the same for every question that
+    asks for them within some seconds.
     """
 
     def __init__(self, desk: Desk) -> None:
@@ -217,7 +219,7 @@ class Marks:
         return getattr(self._store, name)
 
     def ask(self, plan: Plan, seen: Scope) -> list[Row]:
-        if seen.everything and plan.dataset in ("node", "event"):
+        if seen.everything and (plan.dataset in ("node", "event") or not plan.by):
             return self._desk.once(("mark", plan), lambda: self._store.ask(plan, seen))
         return self._store.ask(plan, seen)
 

@@ -86,11 +86,14 @@ def test_quarter_to_date_asked_on_the_31st() -> None:
         (datetime(2026, 3, 31, 10), "last 1 quarter", datetime(2025, 12, 31, 10)),
         (datetime(2026, 11, 21, 10), "last-30-days", datetime(2026, 10, 22, 10)),
         (datetime(2026, 11, 21, 10), "last hour", datetime(2026, 11, 21, 9)),
+        (datetime(2026, 11, 21, 10, 50), "last 1 day", datetime(2026, 11, 20, 10)),
+        (datetime(2026, 11, 21, 10, 50), "last 24 hours", datetime(2026, 11, 20, 10, 50)),
     ],
 )
 def test_back_from_now(now: datetime, text: str, start: datetime | None) -> None:
     """
-    The last N units go back by the wall clock; a day a month lacks becomes its last.
+    The last N units go back by the wall clock, days and longer to the beginning of an hour; a day
+    a month lacks becomes its last.
     """
     period = parse_period(text, now.replace(tzinfo=OSLO), OSLO)
     if start is None:
