@@ -8,41 +8,14 @@ figures along; after a new grant it is run again.
 from __future__ import annotations
 
 import json
-import urllib.error
-import urllib.request
 from datetime import datetime
 from typing import Any
-from urllib.parse import urlsplit
 
 from kibana.build import compact
 from kibana.check import Object
 from kibana.vega import LIMITS
-from leadline.errors import LeadlineError
 
-PATH = "/api/v1/constants"
 MEASURES = {"core": "core hours", "gpu": "GPU hours"}
-TIMEOUT = 30
-
-
-def fetched(address: str, token: str = "") -> Object:
-    """
-    The constants that the pages at ADDRESS serve.
-    """
-    if urlsplit(address).scheme not in ("http", "https"):
-        raise LeadlineError(f"--constants {address}: no address; write http://HOST:8470")
-    headers = {"Authorization": f"Bearer {token}"} if token else {}
-    request = urllib.request.Request(address.rstrip("/") + PATH, headers=headers)  # noqa: S310
-    try:
-        with urllib.request.urlopen(request, timeout=TIMEOUT) as answer:  # noqa: S310 - http(s)
-            found = json.load(answer)
-    except urllib.error.HTTPError as error:
-        raise LeadlineError(f"--constants {address} answers {error.code} {error.reason}") from None
-    except (urllib.error.URLError, OSError, ValueError) as error:
-        reason = getattr(error, "reason", error)
-        raise LeadlineError(f"--constants {address}: {reason}") from None
-    if not isinstance(found, dict) or "grants" not in found:
-        raise LeadlineError(f"--constants {address} answers, but not as leadline's pages do")
-    return found
 
 
 def filled(text: str, constants: Object, now: datetime) -> str:

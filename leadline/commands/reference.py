@@ -153,8 +153,8 @@ out, never 0.
 
 ## `/metrics` of the pages
 
-What the store knows, asked for at most once in some seconds however many scrape it. With
-`access: token` Prometheus sends the token as a bearer.
+What the store knows, asked for at most once in some seconds however many scrape it. Where pages
+are guarded Prometheus shows a token of `web.tokens_file` that reads `metrics`, as a bearer.
 
 {web}
 

@@ -20,14 +20,14 @@ def pages_api(context: Context, pages: str | None = None, token_file: Path | Non
     machine's pages is shown to nobody else.
     """
     client = context.settings.get("client", ClientSettings)
-    named = token_file or client.token_file
-    if address := pages or client.pages:
-        return Api(address, secret(named) if named else "")
     web = context.settings.get("web", WebSettings)
+    here = _reached(where(context.paths, web))
+    address = (pages or client.pages or here).rstrip("/")
+    named = token_file or client.token_file
     own = web.token_file or web_secret(context.paths)
-    if named is None and own.exists():
+    if named is None and address == here and own.exists():
         named = own
-    return Api(_reached(where(context.paths, web)), secret(named) if named else "")
+    return Api(address, secret(named) if named else "")
 
 
 def _reached(address: str) -> str:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from leadline.commands.context import Context, with_context
-from leadline.errors import SettingsError
+from leadline.commands.remote import pages_api
+from leadline.errors import LeadlineError, SettingsError
 from leadline.settings.common import RetentionSettings, StoreSettings
 from leadline.settings.secret import secret
 from leadline.web.settings import WebSettings
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 @click.option("--tenant", default="", help="Tenant of OpenSearch Dashboards.")
 @click.option("--space", default="", help="Space of Kibana.")
 @click.option("--constants", metavar="URL", help="The pages whose grants the panels draw.")
+@click.option("--token-file", type=click.Path(path_type=Path), help="The token those pages want.")
 @click.option("--roles", is_flag=True, help="Roles of OpenSearch's security plug-in, only that.")
 @click.option("--check-dashboards", is_flag=True, help="Say which panels have no data, and why.")
 @with_context
@@ -33,6 +36,7 @@ def setup(
     tenant: str,
     space: str,
     constants: str | None,
+    token_file: Path | None,
     roles: bool,
     check_dashboards: bool,
 ) -> None:
@@ -52,7 +56,7 @@ def setup(
         leadline setup --roles --dry-run
     """
     if dashboards:
-        import_objects(context, dashboards, tenant, space, constants)
+        import_objects(context, dashboards, tenant, space, constants, token_file)
         return
     if check_dashboards:
         check_objects(context)
@@ -107,21 +111,27 @@ def search_store(context: Context) -> OpenSearchStore:
 
 
 def import_objects(
-    context: Context, address: str, tenant: str, space: str, constants: str | None
+    context: Context,
+    address: str,
+    tenant: str,
+    space: str,
+    constants: str | None,
+    token_file: Path | None,
 ) -> None:
     """
     The saved objects into the product at ADDRESS, as the store's user; with the grants and limits
     that the pages at CONSTANTS serve.
     """
     from kibana.build import BUILT
-    from kibana.thresholds import fetched, filled
+    from kibana.thresholds import filled
     from kibana.upload import Target, upload
 
     text = BUILT.read_text(encoding="utf-8")
     if constants:
-        web = context.settings.get("web", WebSettings)
-        token = secret(web.token_file) if web.token_file else ""
-        text = filled(text, fetched(constants, token), datetime.now(UTC))
+        found = dict(pages_api(context, constants, token_file).get("constants"))
+        if "grants" not in found:
+            raise LeadlineError(f"--constants {constants} answers, but not as leadline's pages do")
+        text = filled(text, found, datetime.now(UTC))
     store = context.settings.get("store", StoreSettings)
     password = secret(store.password_file) if store.password_file else ""
     target = Target(address, store.username, password, store.ca_file, store.verify, tenant, space)

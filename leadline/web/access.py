@@ -21,6 +21,7 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from leadline.errors import NotAllowedError, SettingsError
 from leadline.store.scope import EVERYTHING, PUBLIC, Scope
+from leadline.web import tokens
 from leadline.web.accounts import Accounts
 from leadline.web.problem import problem
 from leadline.web.seals import SHORTEST, Tickets, sealed, unsealed
@@ -52,6 +53,8 @@ class Door:
         self._secret = read_secret(settings) if wanted else ""
         file = settings.token_file or Path("none")
         self.tickets = Tickets(self._secret, file.with_name(f"{file.name}.spent"), clock)
+        if settings.tokens_file is not None:
+            tokens.read(settings.tokens_file)  # a mistake in it is told now, not to a reader
         self.accounts = Accounts(_accounts(settings), clock)
 
     def enter(self) -> AnyResponse | None:
@@ -63,6 +66,9 @@ class Door:
             return refusal
         if request.endpoint in FREE:
             return None
+        token = tokens.shown(self.settings.tokens_file, request.headers.get("Authorization", ""))
+        if token is not None:
+            return self._by_program(token)
         ways = {"token": self._by_token, "proxy": self._by_proxy, "accounts": self._by_account}
         way = ways.get(self.settings.access)
         if way is not None and (answer := way()) is not None:
@@ -84,6 +90,16 @@ class Door:
         own = known.access == "open" and listens in LOOPBACK and not known.proxies
         if own and host.hostname not in LOOPBACK:
             return refused(403, "Open it as http://127.0.0.1, under no other name.")
+        return None
+
+    def _by_program(self, token: tokens.Token) -> AnyResponse | None:
+        """
+        With a token of its own a program needs no sign-on, and no cookie.
+        """
+        if not token.opens(request.endpoint):
+            return refused(403, "This token reads /metrics and /api/v1/constants, nothing else.")
+        if token.name:
+            self._known_as(token.name)
         return None
 
     def _by_token(self) -> AnyResponse | None:
@@ -128,7 +144,7 @@ class Door:
         if self.settings.public:
             g.scope, g.reader = PUBLIC, ""
             return None
-        if request.path.startswith("/api/") or request.method != "GET":
+        if request.path.startswith(("/api/", "/metrics")) or request.method != "GET":
             return refused(401, "Sign in.")
         return redirect(url_for("login", to=_address(dict(request.args))), 303)
 

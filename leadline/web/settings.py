@@ -21,6 +21,7 @@ class WebSettings:
     remember: Duration = Duration(5)  # how long an answer may be shown again
     access: str = "open"  # open, token, proxy (the site's sign-on names the user), or accounts
     token_file: Path | None = None  # for token and accounts: a file of one secret
+    tokens_file: Path | None = None  # tokens of programs, each with what it opens
     accounts_file: Path | None = None  # for accounts: names and hashes
     public: bool = False  # for proxy and accounts: who is not signed in sees totals, no names
     user_header: str = "X-Remote-User"  # for proxy: names the user; REMOTE_USER: mod_wsgi does

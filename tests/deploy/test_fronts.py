@@ -22,6 +22,7 @@ from tests.needs import lacking, program
 DEPLOY = ROOT / "deploy"
 NAME = "stats.example.org"
 PASSWORD = "open sesame"
+TOKENS = "scraper-of-the-site metrics\nscript-of-alice-here as alice\n"
 MODULES = (
     "mpm_event", "authn_core", "authn_file", "authz_core", "authz_user", "auth_basic",
     "alias", "headers", "proxy", "proxy_http", "ssl", "wsgi",
@@ -71,6 +72,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     sha = base64.b64encode(hashlib.sha1(PASSWORD.encode()).digest()).decode()
     users = "".join(f"{name}:{{SHA}}{sha}\n" for name in ("alice", "bjorn", "root"))
     (folder / "users").write_text(users)
+    (folder / "tokens").write_text(TOKENS)
     return folder
 
 
@@ -82,6 +84,7 @@ def behind(folder: Path) -> Iterator[str]:
     within = folder / "behind"
     within.mkdir()
     web = {"prefix": "/leadline", "proxies": 1, "access": "proxy", "admins": ["root"]}
+    web["tokens_file"] = str(folder / "tokens")
     with leadline_serve(site(within, **web, processes=2, remember="1h")) as address:
         yield address.removesuffix("/leadline").removeprefix("http://")
 
@@ -182,6 +185,7 @@ def _wsgi(folder: Path, within: Path) -> Iterator[Front]:
         },
     )
     web = {"access": "proxy", "user_header": "REMOTE_USER", "admins": ["root"], "remember": "1h"}
+    web["tokens_file"] = str(folder / "tokens")
     with apache(folder, text, site(within, **web), "apache") as front:
         yield front
 
@@ -278,6 +282,20 @@ def test_forged_forwarding_changes_no_link(front: Front, forged: dict[str, str])
     links = re.compile(r'(?:href|src|action)="[^"]*"')
     assert links.findall(told[2]) == links.findall(honest[2])
     assert "Secure" in told[1]["Set-Cookie"]
+
+
+def test_programs_show_a_token(front: Front) -> None:
+    """
+    Prometheus and scripts pass the sign-in with a token, and see what it opens.
+    """
+    scraper = {"Authorization": "Bearer scraper-of-the-site"}
+    assert "leadline_up 1" in front.get("/leadline/metrics", **scraper)[2]
+    assert front.get("/leadline/api/v1/constants", **scraper)[0] == 200
+    assert front.get("/leadline/usage", **scraper)[0] == 403
+    question = "/leadline/api/v1/usage?by=user&period=last+7+days"
+    forged = {"X-Remote-User": "root", "Authorization": "Bearer script-of-alice-here"}
+    assert re.findall("alice|bjorn|dag", front.get(question, **forged)[2]) == ["alice"]
+    assert front.get("/leadline/metrics", Authorization="Bearer nobody")[0] == 401
 
 
 @pytest.mark.parametrize("name", ["evil.example", "stats.example.org.evil.example", "127.0.0.1"])

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -27,6 +28,7 @@ class Product(ThreadingHTTPServer):
     path = ""
     body = b""
     headers: dict[str, str]
+    token = ""  # what the pages want
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -55,9 +57,10 @@ def product() -> Iterator[Product]:
     server.server_close()
 
 
-def setup(product: Product, *options: str) -> Result:
+def setup(product: Product, *options: str, settings: tuple[str, ...] = ()) -> Result:
     url = f"http://127.0.0.1:{product.server_address[1]}"
-    return CliRunner().invoke(cli, ["--store", "memory", "setup", "--dashboards", url, *options])
+    common = ["--store", "memory", *(word for one in settings for word in ("--set", one))]
+    return CliRunner().invoke(cli, [*common, "setup", "--dashboards", url, *options])
 
 
 def test_whole_file_is_sent_with_both_headers(product: Product) -> None:
@@ -127,6 +130,10 @@ class Pages(Handler):
 
     def do_GET(self) -> None:
         assert self.path == "/api/v1/constants"
+        wanted = self.server.token  # type: ignore[attr-defined]
+        if wanted and self.headers["Authorization"] != f"Bearer {wanted}":
+            self.send_error(401)
+            return
         self.send_response(200)
         self.end_headers()
         self.wfile.write(json.dumps(CONSTANTS).encode())
@@ -160,8 +167,32 @@ def test_constants_that_cannot_be_had_stop_the_import(product: Product, address:
     An import without the thresholds that were asked for is none.
     """
     done = setup(product, "--constants", address)
-    assert f"--constants {address}" in str(done.exception)
+    assert address in str(done.exception)
     assert product.body == b""
+
+
+def test_guarded_constants_want_a_token(product: Product, tmp_path: Path) -> None:
+    """
+    A token that is named is shown to the pages that are named; the secret of this machine's own
+    pages to these alone.
+    """
+    product.RequestHandlerClass, product.token = Pages, "only-for-the-metrics"
+    pages = f"127.0.0.1:{product.server_address[1]}"
+    file = tmp_path / "state" / "web.token"
+    file.parent.mkdir()
+    file.write_text("only-for-the-metrics\n")
+    data = f"paths.data={tmp_path}"
+
+    def asked(*options: str, listen: str) -> Result:
+        settings = (data, f"web.listen={listen}")
+        return setup(product, "--constants", f"http://{pages}", *options, settings=settings)
+
+    refused = asked(listen="127.0.0.1:1")
+    assert "answers 401" in str(refused.exception)
+    assert "--token-file" in str(refused.exception)
+    assert product.body == b""
+    assert asked("--token-file", str(file), listen="127.0.0.1:1").exit_code == 0
+    assert asked(listen=pages).exit_code == 0
 
 
 def test_thresholds_hold_while_the_grant_does() -> None:
