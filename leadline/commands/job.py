@@ -90,7 +90,8 @@ def job(
         return
     for view in views:
         if form == "table":
-            click.echo(summary(view, advise(view, limits), width))
+            zone = cluster_zone(context.clusters, view.job.partition("/")[0])
+            click.echo(summary(view, advise(view, limits), width, zone, limits))
         else:
             click.echo(render(profile_table(view), form))
 

@@ -12,13 +12,14 @@ from datetime import datetime, timedelta
 
 from leadline.errors import QuestionError
 from leadline.formats import Document
-from leadline.formats.times import parse_time
-from leadline.reports.profile import Card, Node, Profile, Seen, Share, profile
+from leadline.reports.job_cards import Card
+from leadline.reports.job_nodes import all_nodes
+from leadline.reports.job_runs import moment, own_id, run_of
+from leadline.reports.profile import Node, Profile, Seen, Share, profile
 from leadline.store.contract import Store
-from leadline.store.plan import Condition, Op
 from leadline.store.scope import Scope
 
-RUN_LIMIT = 100  # runs of one id that are told apart
+ALIKE = 0.8  # samples that saw less of the CPU time accounted know no peak
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,18 @@ class JobView:
     cards: tuple[Card, ...]
     nodes: tuple[Node, ...]
     programs: tuple[Share, ...]
-    runs: tuple[str, ...] = field(default=())  # every run of the id, the newest first
+    runs: tuple[str, ...] = field(default=())  # every accounted run of the id, the newest first
+    covered: float | None = None  # share of its time, on all its nodes, that samples speak for
+    agreed: float | None = None  # CPU time in samples of what was accounted, once it has ended
+
+    @property
+    def missing(self) -> int:
+        """
+        Intervals of the run without a sample, also before the first and after the last.
+        """
+        seen = self.profile
+        looks = len(seen.memory) - seen.missing
+        return max(seen.missing, int((self.wall or 0) / seen.interval) - looks - 1)
 
     @property
     def sources(self) -> tuple[str, ...]:
@@ -68,14 +80,13 @@ def job_view(
     store: Store, scope: Scope, job: str, now: datetime, *, run: str | None = None
 ) -> JobView:
     """
-    The newest run of JOB (`fox/1234567`), or the RUN named.
+    The newest run of JOB (`fox/1234567`, `fox/110_2`), or the RUN named.
     """
-    records = _records(store, scope, job)
-    record = _chosen(records, job, run)
-    start, end = _moment(record, "job.start"), _moment(record, "job.end")
-    running = bool(record) and end is None and start is not None
-    where = (Condition("job.id", Op.IN, (job,)),)
-    seen = profile(store, scope, where, start, end or (now if running else None))
+    job = own_id(store, scope, job)
+    found = run_of(store, scope, job, now, run)
+    record, running = found.record, found.running
+    start, end = moment(record, "job.start"), moment(record, "job.end")
+    seen = profile(store, scope, job, found.begin, found.until or (now if running else None))
     if not record and not seen.profile.samples:
         raise QuestionError(
             f"job {job}: neither sampled nor accounted; write CLUSTER/NUMBER, as in fox/1234567"
@@ -84,6 +95,10 @@ def job_view(
         start, end = seen.profile.start, seen.profile.end
         running = end is not None and now - end < timedelta(seconds=2.5 * seen.profile.interval)
     wall = _wall(record, start, end, running, now)
+    nodes = all_nodes(store, job, record, seen)
+    covered, agreed = _covered(seen.profile, nodes, wall), None
+    if not running and (used := number(record, "job.core_seconds.used")):
+        agreed = ratio(seen.profile.core_seconds, used)
     return JobView(
         job=job,
         run=_text(record, "job.run"),
@@ -94,41 +109,50 @@ def job_view(
         end=None if running else end,
         running=running,
         wall=wall,
-        cpu=_cpu(record, seen.profile, wall),
+        cpu=_cpu(record, seen.profile, wall, running=running),
         memory=_memory(record, seen.profile),
         gpu=_gpu(record, seen),
         time=_time(record, wall),
         profile=seen.profile,
         cards=seen.cards,
-        nodes=seen.nodes,
+        nodes=nodes,
         programs=seen.programs,
-        runs=tuple(str(known["job.run"]) for known in records if "job.run" in known),
+        runs=found.runs,
+        covered=covered,
+        agreed=agreed,
     )
 
 
-def _records(store: Store, scope: Scope, job: str) -> list[Document]:
-    where = (Condition("job.id", Op.IN, (job,)),)
-    batches = store.scan("job", scope, where=where, order=("-@timestamp",), limit=RUN_LIMIT)
-    return [document for batch in batches for document in batch]
-
-
-def _chosen(records: Sequence[Document], job: str, run: str | None) -> Document:
-    if run is None:
-        return records[0] if records else {}
-    for record in records:
-        if record.get("job.run") == run:
-            return record
-    raise QuestionError(f"job {job} has no run {run}; leave --run out for the newest")
-
-
-def _cpu(record: Document, seen: Profile, wall: float | None) -> Resource:
+def _covered(seen: Profile, nodes: Sequence[Node], wall: float | None) -> float | None:
     """
-    The mean comes from accounting when the run has ended, for it misses no short process.
+    What lies before the first look and after the last one is not held against them.
     """
-    asked = number(record, "job.cores")
-    used = number(record, "job.core_seconds.used")
+    if not seen.samples or not wall:
+        return None
+    looked = sum(node.cores is not None for node in nodes) / len(nodes)
+    return min(1.0, (seen.watched + seen.interval) / wall) * looked
+
+
+def _cpu(record: Document, seen: Profile, wall: float | None, *, running: bool) -> Resource:
+    """
+    The mean comes from accounting when the run has ended, for it misses no short process; until
+    then schedulers account nothing, or what ended steps used. A peak below the mean is none.
+    """
+    asked = _asked(record, "cores")
+    used = None if running else number(record, "job.core_seconds.used")
     mean = used / wall if used is not None and wall else seen.mean(seen.cores)
-    return Resource(asked, seen.peak(seen.cores), mean, ratio(mean, asked))
+    peak = seen.peak(seen.cores)
+    if peak is not None and mean is not None and peak < ALIKE * mean:
+        peak = None
+    return Resource(asked, peak, mean, ratio(mean, asked))
+
+
+def _asked(record: Document, what: str) -> float | None:
+    """
+    What it was given, or, while it waits, what it asked for.
+    """
+    given = number(record, f"job.{what}")
+    return number(record, f"job.asked.{what}") if given is None else given
 
 
 def _memory(record: Document, seen: Profile) -> Resource:
@@ -143,15 +167,22 @@ def _memory(record: Document, seen: Profile) -> Resource:
 
 def _gpu(record: Document, seen: Seen) -> Resource:
     """
-    A card nobody opened is unused only if somebody looked.
+    A card nobody opened is unused only if somebody looked; one of which nobody told how busy it
+    was is not measured.
     """
-    asked = number(record, "job.gpus")
-    if not asked and not seen.cards:
+    asked = _asked(record, "gpus")
+    busy = seen.profile.mean(seen.profile.gpus)
+    if not asked and not seen.cards and not busy:
         return Resource()
     used, mean = None, None
-    if seen.cards or seen.gpus_watched:
-        used = float(sum(card.used for card in seen.cards))
-        mean = sum(card.mean or 0.0 for card in seen.cards)
+    if seen.cards:
+        means = [card.mean for card in seen.cards if card.mean is not None]
+        if len(means) == len(seen.cards):
+            used, mean = float(sum(card.used for card in seen.cards)), sum(means)
+    elif busy:  # told of processes, not by card
+        mean, used = busy, 1.0 if asked == 1 else None
+    elif busy is not None or seen.gpus_watched:
+        used, mean = 0.0, 0.0
     return Resource(asked or None, used, mean, ratio(mean, asked or used))
 
 
@@ -184,8 +215,3 @@ def ratio(over: float | None, under: float | None) -> float | None:
 def _text(record: Document, name: str) -> str | None:
     value = record.get(name)
     return None if value is None else str(value)
-
-
-def _moment(record: Document, name: str) -> datetime | None:
-    value = record.get(name)
-    return None if value is None else parse_time(str(value))

@@ -32,7 +32,7 @@ def _lines(limits: AdviceSettings) -> list[tuple[str, Cell]]:
         ("name", lambda view: _text(view, "job.name")),
         ("state", lambda view: view.state or NOT_KNOWN),
         ("nodes", lambda view: f"{len(view.nodes)}" if view.nodes else NOT_KNOWN),
-        ("cores asked", lambda view: _number(view.cpu.asked, "hours")),
+        ("cores asked", lambda view: _number(view.cpu.asked, "")),
         ("cores busy, mean", lambda view: _number(view.cpu.mean, "hours")),
         ("CPU", lambda view: _share(view.cpu)),
         ("memory asked, GiB", lambda view: _number(view.memory.asked, "bytes")),

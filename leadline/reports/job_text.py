@@ -6,27 +6,81 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from datetime import UTC, datetime, tzinfo
 
+from leadline.formats import Document
 from leadline.render import bar, duration, number, paragraphs, sparkline
-from leadline.reports.advice import Advice
+from leadline.reports.advice import DEFAULT, Advice, saw_enough
 from leadline.reports.job import JobView, Resource
-from leadline.reports.profile import Series
+from leadline.reports.job_cards import Series
+from leadline.reports.job_runs import moment
+from leadline.reports.profile import Node
+from leadline.reports.settings import AdviceSettings
 
 SPARK = 32
 PARTS = 8  # nodes and cards told one by one
 
 
-def summary(view: JobView, advice: Sequence[Advice], width: int = 100) -> str:
-    lines = [_head(view), "", *_resources(view, advice), "", *_profile(view)]
+def summary(
+    view: JobView,
+    advice: Sequence[Advice],
+    width: int = 100,
+    zone: tzinfo = UTC,
+    limits: AdviceSettings = DEFAULT,
+) -> str:
+    lines = [_head(view), _times(view, zone), "", *_resources(view, advice), "", *_profile(view)]
     if advice:
         lines += ["Advice", *(_advice(known) for known in advice)]
-    elif view.wall is not None:
-        lines.append("Nothing to advise.")
+    if why := _no_advice(view, limits, said=bool(advice)):
+        lines.append(why)
     lines += ["", *_parts(view), _programs(view), _samples(view)]
-    if len(view.runs) > 1:
-        others = ", ".join(run for run in view.runs if run != view.run)
+    others = ", ".join(run for run in view.runs if run != view.run)
+    if others:
         lines.append(f"Other runs of this id: {others} (--run shows one).")
     return paragraphs(lines, width)
+
+
+def _no_advice(view: JobView, limits: AdviceSettings, *, said: bool) -> str:
+    """
+    Why there is none, or not more of it.
+    """
+    if not view.record:
+        return "No advice: what was asked for is not known."
+    if view.start is None:
+        return "No advice: it has not started."
+    if view.wall is not None and view.wall < limits.shortest:
+        return "" if said else "No advice: so short a run tells little."
+    if saw_enough(view, limits):
+        return "" if said else "Nothing to advise."
+    known = f"{100 * (view.covered or 0):.0f} % of its time"
+    if view.agreed is not None:
+        known += f", {100 * view.agreed:.0f} % of its CPU time"
+    if view.profile.samples:
+        return f"Samples saw {known}: too little to say what would have sufficed."
+    return "" if said else "Nothing to advise by what was accounted."
+
+
+def _times(view: JobView, zone: tzinfo) -> str:
+    """
+    When, by the cluster's clocks.
+    """
+    began, ended = view.start, view.end
+    if began is None:
+        submitted = moment(view.record, "job.submit")
+        if submitted is None:
+            return ""
+        reason = _text(view.record.get("job.reason"))
+        why = f", {reason}" if reason else ""
+        return f"submitted {_clock(submitted, zone)} ({zone}){why}, not started"
+    words = "started" if view.record else "first seen"
+    text = f"{words} {_clock(began, zone)}"
+    if ended is not None:
+        text += f", {'ended' if view.record else 'last seen'} {_clock(ended, zone)}"
+    return f"{text} ({zone})"
+
+
+def _clock(moment: datetime, zone: tzinfo) -> str:
+    return f"{moment.astimezone(zone):%Y-%m-%d %H:%M}"
 
 
 def _head(view: JobView) -> str:
@@ -35,11 +89,20 @@ def _head(view: JobView) -> str:
     took = "" if view.wall is None else duration(view.wall)
     if view.time.asked:
         took += f" of {duration(view.time.asked)} asked"
+    took = took.strip()
     hosts = [node.host for node in view.nodes]
     place = ", ".join(filter(None, [_partition(record.get("partition")), _hosts(hosts)]))
     name = _text(record.get("job.name"))
-    parts = [view.job, name, owner, view.state or "state unknown", took, place]
+    parts = [view.job, name, _part(record), owner, view.state or "state unknown", took, place]
     return "  ".join(part for part in parts if part)
+
+
+def _part(record: Document) -> str:
+    if "job.array.task" in record:
+        return f"task {record['job.array.task']} of array {record.get('job.array.id', '?')}"
+    if "job.het.offset" in record:
+        return f"part {record['job.het.offset']} of {record.get('job.het.id', '?')}"
+    return ""
 
 
 def _text(value: object) -> str:
@@ -57,29 +120,51 @@ def _hosts(hosts: Sequence[str]) -> str:
 def _resources(view: JobView, advice: Sequence[Advice]) -> list[str]:
     noted = {known.about for known in advice}
     lines = [f"{'':10}{'asked':>13}{'used at peak':>14}{'mean':>9}"]
-    rows = [
-        ("CPU", view.cpu, "cpu", lambda value: number(value, "hours"), " cores"),
-        ("memory", view.memory, "memory", lambda value: number(value, "bytes"), " GiB"),
-        ("GPU", view.gpu, "gpu", lambda value: number(value, "hours"), ""),
-        ("time", view.time, "time", duration, ""),
-    ]
-    for title, resource, about, write, unit in rows:
+    asked = (
+        "–" if view.cpu.asked is None else f"{number(view.cpu.asked)} {_cores(view.cpu.asked)}",
+        "–" if view.memory.asked is None else f"{number(view.memory.asked, 'bytes')} GiB",
+        _cards(view),
+        "–" if view.time.asked is None else duration(view.time.asked),
+    )
+    rows: tuple[tuple[str, Resource, str, str], ...] = (
+        ("CPU", view.cpu, number(view.cpu.peak, "hours"), number(view.cpu.mean, "hours")),
+        ("memory", view.memory, _gib(view.memory.peak), _gib(view.memory.mean)),
+        ("GPU", view.gpu, number(view.gpu.peak), number(view.gpu.mean, "hours")),
+        ("time", view.time, "–" if view.time.peak is None else duration(view.time.peak), "–"),
+    )
+    for told, (title, resource, peak, mean) in zip(asked, rows, strict=True):
         if resource.known:
-            lines.append(_resource(title, resource, write, unit, see=about in noted))
+            line = f"  {title:8}{told:>13}{peak:>14}{mean:>9}{_share(resource, view)}"
+            lines.append(line + ("  see advice" if title.lower() in noted else ""))
     return lines
 
 
-def _resource(title: str, known: Resource, write, unit: str, *, see: bool) -> str:  # type: ignore[no-untyped-def]
-    def cell(value: float | None, with_unit: bool = False) -> str:
-        if value is None:
-            return "–"
-        return write(value) + (unit if with_unit else "")  # type: ignore[no-any-return]
+def _gib(value: float | None) -> str:
+    return number(value, "bytes")
 
-    cells = f"{cell(known.asked, True):>13}{cell(known.peak):>14}{cell(known.mean):>9}"
-    share = "  not measured"
+
+def _cores(count: float) -> str:
+    return "core" if count == 1 else "cores"
+
+
+def _cards(view: JobView) -> str:
+    """
+    2 × A100, where one model was seen.
+    """
+    if view.gpu.asked is None:
+        return "–"
+    models = {card.model for card in view.cards}
+    model = models.pop() if len(models) == 1 else None
+    shown = f"{number(view.gpu.asked)} × {model}"
+    return shown if model and len(shown) <= 13 else number(view.gpu.asked)
+
+
+def _share(known: Resource, view: JobView) -> str:
     if known.share is not None:
-        share = f"  {bar(known.share, 12):12} {100 * known.share:3.0f} %"
-    return f"  {title:8}{cells}{share}{'  see advice' if see else ''}".rstrip()
+        return f"  {bar(known.share, 12):12} {100 * known.share:3.0f} %"
+    if view.record and view.start is None:
+        return ""
+    return "  asked: not known" if known.asked is None else "  not measured"
 
 
 def _profile(view: JobView) -> list[str]:
@@ -114,10 +199,9 @@ def _parts(view: JobView) -> list[str]:
     Each node of several and each card, as far as they fit.
     """
     lines = []
-    if len(view.nodes) > 1:
+    if len(view.nodes) > 1 and view.profile.samples:
         for node in view.nodes[:PARTS]:
-            memory = number(node.peak_memory, "bytes")
-            lines.append(f"  {node.host:16}{number(node.cores, 'hours'):>8} cores{memory:>8} GiB")
+            lines.append(_node(node))
         if len(view.nodes) > PARTS:
             lines.append(f"  and {len(view.nodes) - PARTS} nodes more")
     for card in view.cards[:PARTS]:
@@ -126,6 +210,15 @@ def _parts(view: JobView) -> list[str]:
         name = f"{card.host} {card.name}"
         lines.append(f"  {name:16}{busy:>8} busy {memory:>8} GiB  {card.model or ''}".rstrip())
     return [*lines, ""] if lines else []
+
+
+def _node(node: Node) -> str:
+    if node.cores is None:
+        return f"  {node.host:16} not sampled"
+    if node.peak_memory is None:
+        return f"  {node.host:16} no process of it was seen"
+    memory = number(node.peak_memory, "bytes")
+    return f"  {node.host:16}{number(node.cores, 'hours'):>8} cores{memory:>8} GiB"
 
 
 def _programs(view: JobView) -> str:
@@ -142,8 +235,9 @@ def _programs(view: JobView) -> str:
 def _samples(view: JobView) -> str:
     seen = view.profile
     if not seen.samples:
-        return "No samples: figures are what the scheduler accounted."
-    gaps = f"{seen.missing:,} missing" if seen.missing else "none missing"
+        accounted = "No samples: figures are what the scheduler accounted."
+        return accounted if view.start else "No samples."
+    gaps = f"{view.missing:,} missing" if view.missing else "none missing"
     told = "" if view.record else " Not accounted (yet): nothing is known of what was asked."
     return f"{seen.samples:,} samples, every {seen.interval:.0f} s, {gaps}.{told}{_twice(view)}"
 
@@ -153,8 +247,7 @@ def _twice(view: JobView) -> str:
     The core hours of an ended run by both measures: how far they are apart tells what was missed.
     """
     accounted = view.record.get("job.core_seconds.used")
-    known = [cores for cores in view.profile.cores if cores is not None]
-    if view.running or not known or not isinstance(accounted, int | float):
+    sampled = view.profile.core_seconds
+    if view.running or sampled is None or not isinstance(accounted, int | float):
         return ""
-    sampled = sum(known) * view.profile.interval / 3600
-    return f" {sampled:.2f} core hours in samples, {accounted / 3600:.2f} accounted."
+    return f" {sampled / 3600:.2f} core hours in samples, {accounted / 3600:.2f} accounted."

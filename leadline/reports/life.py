@@ -12,6 +12,7 @@ from leadline.formats.nodestate import written
 from leadline.formats.runs import ENDED
 from leadline.formats.times import parse_time
 from leadline.render import Column
+from leadline.reports.job_runs import own_id
 from leadline.store.contract import Store
 from leadline.store.plan import Condition, Op
 from leadline.store.scope import Scope
@@ -34,6 +35,7 @@ def job_life(store: Store, scope: Scope, job: str, now: datetime) -> list[dict[s
     One row for each state, the first first. What was told again without a change is left out, but
     for another priority, partition or QOS of a job that waits.
     """
+    job = own_id(store, scope, job)
     asked = (Condition("job.id", Op.IN, (job,)),)
     found = [told for batch in store.scan("job_state", scope, where=asked) for told in batch]
     rows: list[dict[str, Any]] = []

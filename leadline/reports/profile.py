@@ -8,17 +8,16 @@ grid of intervals ("ticks") before they are summed. A tick without a sample is a
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from statistics import median
 
 from leadline.formats.times import parse_time
+from leadline.reports.job_cards import Card, Grid, Series, cards_of, watched
 from leadline.store.contract import Store
 from leadline.store.plan import Aggregate, Condition, Function, Group, Op, Plan, Row
 from leadline.store.scope import EVERYTHING, Scope
-
-Series = tuple[float | None, ...]
 
 SUMS = (
     Aggregate("cpu", Function.SUM, "core_seconds"),
@@ -29,7 +28,9 @@ SUMS = (
     Aggregate("written", Function.SUM, "io.write.bytes"),
     Aggregate("n", Function.COUNT),
 )
-USED = 0.01  # a card below one percent was not used
+
+SHORT_LIVED = "(short-lived)"  # as a program
+NOTABLE = 0.01  # less of all CPU time is not told as short-lived
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,29 +63,20 @@ class Profile:
         return self.interval * sum(value is not None for value in self.memory)
 
     @property
+    def core_seconds(self) -> float | None:
+        known = [value for value in self.cores if value is not None]
+        return self.interval * sum(known) if known else None
+
+    @property
     def missing(self) -> int:
         return sum(value is None for value in self.memory)
 
 
 @dataclass(frozen=True, slots=True)
-class Card:
-    host: str
-    name: str  # GPU 0, or its uuid where the number is not known
-    model: str | None
-    mean: float | None  # cards: 1 is the whole card, busy all the time
-    peak_memory: float | None
-    series: Series
-
-    @property
-    def used(self) -> bool:
-        return (self.mean or 0) >= USED
-
-
-@dataclass(frozen=True, slots=True)
 class Node:
     host: str
-    cores: float | None  # mean
-    peak_memory: float | None
+    cores: float | None  # mean; None: not sampled
+    peak_memory: float | None  # None: not sampled, or no process of the job was seen there
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,36 +99,80 @@ class Seen:
 def profile(
     store: Store,
     scope: Scope,
-    where: tuple[Condition, ...],
+    job: str,
     start: datetime | None,
     end: datetime | None,
 ) -> Seen:
+    where = (Condition("job.id", Op.IN, (job,)),)
     plan = Plan("process", SUMS, where=where, start=start, end=end)
     rows = store.ask(_by(plan, "host.name", "@timestamp"), scope)
     if not rows:
         return Seen(Profile(), (), (), (), None)
+    groups = _control_groups(store, plan, rows)
+    programs = _programs(store.ask(_by(plan, "program.name"), scope), _short_lived(rows, groups))
+    rows = [{**row, **groups.get(_snapshot(row), {})} for row in rows]
     interval = median(float(row["interval"] or 60) for row in rows)
     seen = _on_grid(rows, interval)
     user = store.ask(_by(plan, "user.name"), scope)
     nodes = _nodes(rows)
+    grid = Grid(
+        min(_tick(row, interval) for row in rows),
+        interval,
+        tuple(value is not None for value in seen.memory),
+    )
+    hosts = [node.host for node in nodes]
+    during = Plan("gpu", (), start=seen.start, end=seen.end)
     return Seen(
         seen,
         nodes,
-        _cards(store, scope, plan, seen),
-        _programs(store.ask(_by(plan, "program.name"), scope)),
+        cards_of(store, scope, plan, grid),
+        programs,
         str(user[0]["user.name"]) if len(user) == 1 and user[0]["user.name"] else None,
-        _gpus_watched(store, nodes, seen),
+        watched(store, job.partition("/")[0], hosts, during),
     )
 
 
-def _gpus_watched(store: Store, nodes: Sequence[Node], seen: Profile) -> bool:
+def _snapshot(row: Row) -> tuple[str, str]:
+    return str(row["host.name"]), str(row["@timestamp"])
+
+
+def _control_groups(
+    store: Store, plan: Plan, rows: Sequence[Row]
+) -> dict[tuple[str, str], dict[str, float]]:
     """
-    Whether an idle card would have been noticed; which cards a node has is nobody's secret.
+    What the kernel counted for the job as a whole, at snapshots in which its processes were seen:
+    short-lived processes are in it, and memory that several share is in it once.
     """
-    hosts = Condition("host.name", Op.IN, tuple(node.host for node in nodes))
-    counted = (Aggregate("n", Function.COUNT, "gpu_seconds"),)
-    plan = Plan("gpu", counted, where=(hosts,), start=seen.start, end=seen.end)
-    return bool(store.ask(plan, EVERYTHING)[0]["n"])
+    aggregates = (
+        Aggregate("cpu", Function.SUM, "core_seconds"),
+        Aggregate("used", Function.SUM, "memory.used.bytes"),
+        Aggregate("cached", Function.SUM, "memory.cached.bytes"),
+    )
+    by = (Group("host.name"), Group("@timestamp"))
+    asked = Plan("job_cgroup", aggregates, by, plan.where, plan.start, plan.end)
+    known = {_snapshot(row) for row in rows}
+    found: dict[tuple[str, str], dict[str, float]] = {}
+    for row in store.ask(asked, EVERYTHING):
+        if _snapshot(row) in known:
+            told = found.setdefault(_snapshot(row), {})
+            if row["cpu"] is not None:
+                told["cpu"] = float(row["cpu"])
+            if row["used"] is not None and row["cached"] is not None:
+                told["memory"] = max(0.0, float(row["used"]) - float(row["cached"]))
+    return found
+
+
+def _short_lived(
+    rows: Sequence[Row], groups: Mapping[tuple[str, str], Mapping[str, float]]
+) -> float:
+    """
+    Core seconds of processes that came and went between two looks.
+    """
+    return sum(
+        max(0.0, groups.get(_snapshot(row), {}).get("cpu", 0.0) - float(row["cpu"]))
+        for row in rows
+        if row["cpu"] is not None
+    )
 
 
 def _by(plan: Plan, *fields: str) -> Plan:
@@ -204,57 +240,13 @@ def _nodes(rows: Sequence[Row]) -> tuple[Node, ...]:
     return tuple(found)
 
 
-def _programs(rows: Sequence[Row]) -> tuple[Share, ...]:
-    whole = sum(float(row["cpu"] or 0) for row in rows)
+def _programs(rows: Sequence[Row], short_lived: float) -> tuple[Share, ...]:
+    seconds = {row["program.name"]: float(row["cpu"] or 0) for row in rows}
+    whole = sum(seconds.values()) + short_lived
+    if short_lived > NOTABLE * whole:
+        seconds[SHORT_LIVED] = short_lived
     found = [
-        Share(
-            None if row["program.name"] is None else str(row["program.name"]),
-            float(row["cpu"] or 0) / 3600,
-            float(row["cpu"] or 0) / whole if whole else None,
-        )
-        for row in rows
+        Share(None if name is None else str(name), used / 3600, used / whole if whole else None)
+        for name, used in seconds.items()
     ]
     return tuple(sorted(found, key=lambda share: (-share.core_hours, share.name or "~")))
-
-
-def _cards(store: Store, scope: Scope, plan: Plan, seen: Profile) -> tuple[Card, ...]:
-    aggregates = (
-        Aggregate("gpu", Function.SUM, "gpu_seconds"),
-        Aggregate("memory", Function.SUM, "gpu.memory.bytes"),
-        Aggregate("interval", Function.MAX, "interval.seconds"),
-        Aggregate("index", Function.MAX, "gpu.index"),
-        Aggregate("model", Function.MAX, "gpu.model"),
-    )
-    asked = Plan("process_gpu", aggregates, (), plan.where, plan.start, plan.end)
-    rows = store.ask(_by(asked, "host.name", "gpu.uuid", "@timestamp"), scope)
-    by_card: dict[tuple[str, str], list[Row]] = defaultdict(list)
-    for row in rows:
-        by_card[str(row["host.name"]), str(row["gpu.uuid"])].append(row)
-    first = int(seen.start.timestamp() + seen.interval / 2) // seen.interval if seen.start else 0
-    found = [
-        _card(host, uuid, members, seen, int(first)) for (host, uuid), members in by_card.items()
-    ]
-    return tuple(sorted(found, key=lambda card: (card.host, card.name)))
-
-
-def _card(host: str, uuid: str, rows: Sequence[Row], seen: Profile, first: int) -> Card:
-    """
-    A card's use over the job's grid; where the job was seen and the card was not, it was idle.
-    """
-    series: list[float | None] = [None if value is None else 0.0 for value in seen.memory]
-    for row in rows:
-        place = _tick(row, seen.interval) - first
-        if 0 <= place < len(series) and row["gpu"] is not None:
-            series[place] = (series[place] or 0.0) + float(row["gpu"]) / float(
-                row["interval"] or seen.interval
-            )
-    known = [value for value in series if value is not None]
-    index, memory = rows[0]["index"], [float(r["memory"]) for r in rows if r["memory"] is not None]
-    return Card(
-        host,
-        f"GPU {index}" if index is not None else uuid,
-        None if rows[0]["model"] is None else str(rows[0]["model"]),
-        sum(known) / len(known) if known else None,
-        max(memory, default=None),
-        tuple(series),
-    )

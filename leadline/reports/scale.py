@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from leadline.reports.advice import DEFAULT
+from leadline.reports.advice import DEFAULT, saw_enough
 from leadline.reports.job import JobView
-from leadline.reports.profile import Series
+from leadline.reports.job_cards import Series
 from leadline.reports.scale_facts import Machine, Size, machine, sizes
 from leadline.reports.scale_limits import (
     FEW,
@@ -56,14 +56,15 @@ def scale(store: Store, scope: Scope, view: JobView, limits: AdviceSettings = DE
     From the job's profile, its nodes, and other runs of the same name.
     """
     had = machine(store, scope, view)
-    uses = (_cores(view, had), _memory(view, had, limits), _gpus(view))
+    enough = saw_enough(view, limits)
+    uses = (_cores(view, had, enough=enough), _memory(view, had, limits), _gpus(view))
     missing = _missing(view, uses, had)
     told = sizes(store, scope, view)
     verdict, sure = NOTHING, None
     if view.profile.watched >= limits.shortest and (view.wall or 0) >= limits.shortest:
-        verdict = judged(view, uses, had)
+        verdict = judged(view, uses, had, told, enough=enough)
         if verdict.limit != "not measured":
-            sure = _sure(view, verdict, told)
+            sure = _sure(view, verdict)
     return Scale(
         job=view.job,
         run=view.run,
@@ -92,7 +93,7 @@ def _full(series: Series, had: float | None) -> float | None:
     return sum(v >= HIGH * had for v in values) / len(values) if values and had else None
 
 
-def _cores(view: JobView, had: Machine) -> Use:
+def _cores(view: JobView, had: Machine, *, enough: bool) -> Use:
     series = view.profile.cores
     cores = view.cpu.asked or (had.cores if had.alone else None)
     usual = _usual(series)
@@ -105,7 +106,7 @@ def _cores(view: JobView, had: Machine) -> Use:
         usual=usual,
         peak=view.profile.peak(series),
         full=_full(series, cores),
-        sufficed=None if usual is None else float(max(1, math.ceil(usual - 0.25))),
+        sufficed=None if usual is None or not enough else float(max(1, math.ceil(usual - 0.25))),
     )
 
 
@@ -176,9 +177,9 @@ def _speedup(view: JobView, cores: Use) -> float | None:
     return 1 / share if share and cores.had is not None and share >= SERIAL_TIME else None
 
 
-def _sure(view: JobView, verdict: Verdict, told: Sequence[Size]) -> Sure:
+def _sure(view: JobView, verdict: Verdict) -> Sure:
     """
-    By how long it was seen, how clear it was, and whether other runs say the same.
+    By how long it was seen and how clear it was, of which other runs may be a part.
     """
     seen = sum(value is not None for value in view.profile.memory)
     gaps = view.profile.missing / max(1, seen + view.profile.missing)
@@ -186,15 +187,6 @@ def _sure(view: JobView, verdict: Verdict, told: Sequence[Size]) -> Sure:
         return "sure"
     if seen < FEW:
         return "a guess"
-    clear = verdict.clear or (verdict.limit == "cores" and _confirmed(told))
-    if seen >= MANY and gaps <= GAPS and clear:
+    if seen >= MANY and gaps <= GAPS and verdict.clear:
         return "sure"
-    return "likely" if clear or verdict.limit == "cores" else "a guess"
-
-
-def _confirmed(told: Sequence[Size]) -> bool:
-    """
-    Runs on more cores kept those busy as well.
-    """
-    shares = [size.efficiency for size in told if size.efficiency is not None]
-    return len(shares) > 1 and shares[-1] >= HIGH
+    return "likely" if verdict.clear or verdict.limit == "cores" else "a guess"

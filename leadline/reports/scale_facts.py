@@ -47,7 +47,7 @@ def machine(store: Store, scope: Scope, view: JobView) -> Machine:
     What a node has is nobody's secret; what its processes did goes by SCOPE.
     """
     hosts = tuple(node.host for node in view.nodes)
-    if not hosts:
+    if not hosts or not view.profile.samples:
         return Machine()
     here = (
         Condition("cluster", Op.IN, (view.job.partition("/")[0],)),

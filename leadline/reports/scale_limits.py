@@ -6,12 +6,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
+from leadline.render import duration
 from leadline.reports.job import JobView
-from leadline.reports.profile import Series
-from leadline.reports.scale_facts import Machine
+from leadline.reports.job_cards import Series
+from leadline.reports.scale_facts import Machine, Size
 
 Limit = Literal[
     "memory", "GPUs", "feeding", "one core", "I/O", "threads", "cores", "serial parts", "balance",
@@ -26,6 +27,8 @@ SERIAL = 1.5  # cores busy below this: one
 SERIAL_TIME = 0.15  # of the time on one core before it counts
 STEADY = 0.85  # least over greatest use: the number of threads is what it is
 UNEVEN = 0.5  # a node busy for less than this of the busiest
+WELL = 0.7  # of the speed that so many more cores could give at best
+HARDLY = 0.3
 FEW = 10  # intervals; of fewer nothing steady can be said
 
 
@@ -66,23 +69,28 @@ NOTHING = Verdict(
 )
 
 
-def judged(view: JobView, uses: Sequence[Use], had: Machine) -> Verdict:
+def judged(
+    view: JobView, uses: Sequence[Use], had: Machine, sizes: Sequence[Size], *, enough: bool
+) -> Verdict:
     """
-    The first that holds; what ended the run or starves the rest comes first.
+    The first that holds; what ended the run or starves the rest comes first. Where samples did not
+    see ENOUGH of it, only what needs no more is said.
     """
     cores, memory, gpus = uses
+    if not enough:
+        return _by_memory(view, memory) or _seen_in_part(view)
     found = (
         _by_memory(view, memory)
         or _by_gpus(gpus, cores, had)
         or _by_one_core(cores)
         or _by_io(cores, had)
         or _by_balance(view)
-        or _by_cores(cores)
+        or _by_cores(cores, sizes)
         or _by_serial_parts(view, cores)
         or _by_threads(view, cores)
     )
     if found:
-        return found
+        return _without_gpus(found, gpus)
     if cores.mean is None or cores.had is None:
         return NOTHING
     return Verdict(
@@ -92,6 +100,25 @@ def judged(view: JobView, uses: Sequence[Use], had: Machine) -> Verdict:
         (f"{cores.mean:.1f} of {cores.had:.0f} cores busy on average",),
         ("a profile of the program itself",),
         clear=False,
+    )
+
+
+def _seen_in_part(view: JobView) -> Verdict:
+    if not view.covered:
+        return NOTHING
+    seen = [f"samples saw {100 * view.covered:.0f} % of its time"]
+    if view.agreed is not None:
+        seen.append(f"samples saw {100 * view.agreed:.0f} % of its CPU time")
+    return replace(NOTHING, evidence=tuple(seen))
+
+
+def _without_gpus(found: Verdict, gpus: Use) -> Verdict:
+    if not gpus.had or gpus.sufficed != 0:
+        return found
+    evidence = f"of the GPUs it had, {gpus.had:.0f}, none was used"
+    helps = ("a program that uses its GPUs, or asking for none",)
+    return replace(
+        found, evidence=(*found.evidence, evidence), would_help=(*found.would_help, *helps)
     )
 
 
@@ -119,7 +146,19 @@ def _by_gpus(gpus: Use, cores: Use, had: Machine) -> Verdict | None:
     if not gpus.sufficed or gpus.mean is None:
         return None
     busy = gpus.mean / gpus.sufficed
-    evidence = f"the {gpus.sufficed:.0f} GPUs it used were busy {100 * busy:.0f} % of the time"
+    had_cards = gpus.had or gpus.sufficed
+    evidence = (
+        f"{gpus.sufficed:.0f} of {had_cards:.0f} GPUs used, busy {100 * busy:.0f} % of the time"
+    )
+    if busy >= BUSY_CARD and gpus.sufficed < had_cards:
+        return Verdict(
+            "GPUs",
+            "It keeps some of its GPUs busy and leaves the others idle: more of them will not make "
+            "it faster.",
+            (evidence,),
+            ("a program, or an option of it, that uses all its GPUs", "asking for those it uses"),
+            clear=busy >= HIGH,
+        )
     if busy >= BUSY_CARD:
         return Verdict(
             "GPUs",
@@ -172,16 +211,51 @@ def _by_io(cores: Use, had: Machine) -> Verdict | None:
     )
 
 
-def _by_cores(cores: Use) -> Verdict | None:
+def _by_cores(cores: Use, sizes: Sequence[Size]) -> Verdict | None:
     if cores.share is None or cores.mean is None or cores.share < HIGH:
         return None
+    busy = f"{cores.mean:.1f} of {cores.had:.0f} cores busy on average"
+    gain = gained(cores.had, sizes)
+    if gain and gain.ratio < 1 + HARDLY * (gain.ideal - 1):
+        return Verdict(
+            "cores",
+            "It used the cores it had, and its runs on more took hardly less time: its cores may "
+            "wait for memory or for each other, which is not measured.",
+            (busy, gain.text),
+            ("fewer cores for each run, and several runs side by side",),
+            clear=False,
+        )
+    doubt = "cores that wait for memory look busy, too, and memory bandwidth is not measured"
     return Verdict(
         "cores",
         "It used the cores it had: more cores may make it faster.",
-        (f"{cores.mean:.1f} of {cores.had:.0f} cores busy on average",),
+        (busy, gain.text if gain else doubt),
         ("a trial with twice the cores",),
-        clear=False,  # cores that wait for memory look busy, too
+        clear=bool(gain and gain.ratio >= WELL * gain.ideal),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Gain:
+    ratio: float  # so many times as fast
+    ideal: float  # with so many times the cores
+    text: str
+
+
+def gained(had: float | None, sizes: Sequence[Size]) -> Gain | None:
+    """
+    How much faster runs of the same name were on the next larger number of cores.
+    """
+    timed = [(size.cores, size.wall) for size in sizes if size.wall]
+    own = next(((cores, wall) for cores, wall in timed if cores == had), None)
+    more = next(((cores, wall) for cores, wall in timed if had and cores > had), None)
+    if own is None or more is None:
+        return None
+    text = (
+        f"runs of this name took {duration(own[1])} on {own[0]:,} cores"
+        f" and {duration(more[1])} on {more[0]:,}"
+    )
+    return Gain(own[1] / more[1], more[0] / own[0], text)
 
 
 def _by_serial_parts(view: JobView, cores: Use) -> Verdict | None:
@@ -210,7 +284,7 @@ def _by_threads(view: JobView, cores: Use) -> Verdict | None:
     return Verdict(
         "threads",
         f"It kept {busy} busy and never more: so many threads or processes it starts.",
-        (f"between {least:.1f} and {cores.usual:.1f} cores were busy nearly all the time",),
+        (f"nearly all the time {least:.1f} cores were busy at least, {cores.usual:.1f} at most",),
         ("as many threads as cores, such as OMP_NUM_THREADS", "fewer cores"),
     )
 

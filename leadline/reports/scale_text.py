@@ -24,7 +24,7 @@ def scale_summary(found: Scale, width: int = 100) -> str:
         lines += ["", f"{head}{'sufficed':>10}"]
         lines += [_use(use) for use in found.uses]
     if found.sizes:
-        lines += ["", f"Other runs of this name:{'cores':>8}{'runs':>8}{'mean time':>12}{'CPU':>8}"]
+        lines += ["", f"Runs of this name:      {'cores':>8}{'runs':>8}{'mean time':>12}{'CPU':>8}"]
         lines += [
             f"{'':24}{size.cores:>8,}{size.runs:>8,}"
             f"{'–' if size.wall is None else duration(size.wall):>12}{_percent(size.efficiency):>8}"

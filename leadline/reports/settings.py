@@ -29,6 +29,7 @@ class AdviceSettings:
     time_red: float = 0.10  # at most this share of the time limit needed: red
     time_note: float = 0.60  # less than this share of the time limit needed: a note
     shortest: float = 300.0  # seconds; a shorter run tells nothing
+    seen_share: float = 0.8  # samples of less of a run, or of its CPU time, know no peak
     head_room: float = 1.2  # what is suggested is the peak times this
 
 

@@ -64,27 +64,77 @@ def test_all_cores_busy_may_gain_from_more() -> None:
     assert "memory bandwidth" in found.missing
 
 
+def sized(number: int, cores: int, hours: float) -> Document:
+    """
+    Another run of the name, all cores busy.
+    """
+    return ran(
+        **{
+            "job.id": f"fox/{number}",
+            "job.run": f"fox/{number}@1",
+            "job.name": "md",
+            "job.cores": cores,
+            "job.wall.seconds": hours * 3600,
+            "job.core_seconds.allocated": cores * hours * 3600,
+            "job.core_seconds.used": 0.95 * cores * hours * 3600,
+        }
+    )
+
+
 def test_other_sizes_confirm_it() -> None:
     """
-    When runs of this name kept twice the cores busy, it is sure.
+    When runs of this name on twice the cores took half the time, it is sure; when they took the
+    same with all cores busy, something else holds them up.
     """
-    runs = [
-        ran(
-            **{
-                "job.id": f"fox/{number}",
-                "job.run": f"fox/{number}@1",
-                "job.name": "md",
-                "job.cores": cores,
-                "job.core_seconds.allocated": cores * 3600.0,
-                "job.core_seconds.used": cores * 3600.0 * share,
-            }
-        )
-        for number, (cores, share) in enumerate([(16, 0.97), (32, 0.95)], 8)
-    ]
-    found = told(ran(**{"job.name": "md"}), *runs, *busy(15.8))
-    assert ("cores", "sure") == (found.limit, found.sure)
-    assert [(16, 2), (32, 1)] == [(size.cores, size.runs) for size in found.sizes]
-    assert [0.97, 0.95] == pytest.approx([size.efficiency for size in found.sizes])
+    own = ran(**{"job.name": "md"})
+    faster = told(own, sized(8, 16, 6), sized(9, 32, 3.5), *busy(15.8))
+    assert ("cores", "sure") == (faster.limit, faster.sure)
+    assert [(16, 2), (32, 1)] == [(size.cores, size.runs) for size in faster.sizes]
+    assert "runs of this name took 06:00 on 16 cores and 03:30 on 32" in faster.evidence
+    same = told(own, sized(8, 16, 6), sized(9, 32, 6), *busy(15.8))
+    assert ("cores", "likely") == (same.limit, same.sure)
+    assert "on more took hardly less time" in same.sentence
+    assert not any("trial" in one for one in same.would_help)
+    fewer = told(own, sized(9, 8, 12), *busy(15.8))
+    assert ("cores", "likely") == (fewer.limit, fewer.sure)
+    assert any("memory bandwidth is not measured" in one for one in fewer.evidence)
+
+
+def test_what_samples_saw_too_little_of() -> None:
+    """
+    Half of its time, or a seventh of its CPU time: no limit is named, and why is told.
+    """
+    half = told(ran(), *busy(8.0, range(18)))
+    assert ("not measured", None, None) == (half.limit, half.sure, half.uses[0].sufficed)
+    assert ("samples saw 53 % of its time",) == half.evidence
+    used = {"job.core_seconds.used": 14 * 6 * 3600.0}
+    short = told(ran(**used), *busy(2.0))
+    assert "samples saw 14 % of its CPU time" in short.evidence
+    killed = told(ran(**used, **{"job.state": "OUT_OF_MEMORY"}), *busy(2.0))
+    assert ("memory", "sure") == (killed.limit, killed.sure)
+
+
+def test_cards_left_idle_are_not_asked_for_more_of() -> None:
+    """
+    One of two cards busy: more will not help; none used beside busy cores: told, too.
+    """
+    hours = {"job.wall.seconds": 7200.0, "job.end": format_time(START + timedelta(hours=2))}
+    asked = ran(**hours, **{"job.gpus": 2})
+    one = told(asked, *samples(2, 10), *card(0, 0.9))
+    assert "leaves the others idle" in one.sentence
+    assert ("1 of 2 GPUs used, busy 90 % of the time",) == one.evidence
+    none = told(asked, *samples(15.9, 10), idle_card())
+    assert "cores" == none.limit
+    assert "of the GPUs it had, 2, none was used" in none.evidence
+
+
+def test_an_idle_node_is_its_limit() -> None:
+    """
+    All the work on one of two nodes: they do not share it, whatever the other one did not send.
+    """
+    both = ran(**{"job.nodes": ["c1", "c2"], "job.node.count": 2, "job.cores": 32})
+    found = told(both, *busy(15.8), node(), node("c2"))
+    assert ("balance", 128) == (found.limit, found.uses[0].fitted)
 
 
 def test_a_serial_program() -> None:
@@ -126,7 +176,8 @@ def test_cards_that_work_and_cards_that_wait() -> None:
     """
     Busy cards are the limit; idle ones beside busy cores wait for those.
     """
-    asked = ran(**{"job.gpus": 1})
+    hours = {"job.wall.seconds": 7200.0, "job.end": format_time(START + timedelta(hours=2))}
+    asked = ran(**hours, **{"job.gpus": 1})
     cards = [
         {**c, "@timestamp": s["@timestamp"]} for c, s in zip(card(0, 0.9), busy(2), strict=False)
     ]
@@ -206,9 +257,11 @@ def test_few_looks_are_a_guess() -> None:
     """
     wall = {"job.wall.seconds": 2400.0}
     assert "a guess" == told(ran(**wall), *busy(1.0, range(4))).sure
-    assert "likely" == told(ran(), *busy(1.0, range(12))).sure
-    holes = [*busy(1.0, range(18)), *busy(1.0, range(30, 50))]
-    assert "likely" == told(ran(), *holes).sure
+    short = {"job.wall.seconds": 7200.0, "job.end": format_time(START + timedelta(hours=2))}
+    assert "likely" == told(ran(**short), *busy(1.0, range(12))).sure
+    holes = [*busy(1.0, range(18)), *busy(1.0, range(26, 50))]
+    long = {"job.wall.seconds": 30000.0, "job.end": format_time(START + timedelta(minutes=500))}
+    assert "likely" == told(ran(**long), *holes).sure
 
 
 def test_words_for_people() -> None:
