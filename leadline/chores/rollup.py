@@ -12,13 +12,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from leadline.chores.context import known_now, with_runs
-from leadline.formats import Document
+from leadline.formats import DATASETS, Document
 from leadline.formats.times import format_time, parse_time
+from leadline.query.classes import CLASS, COUNT, told_class
 from leadline.query.rollups import HOUR, LATE, OBJECT, RULE, holds, month_of
 from leadline.store.contract import Store, in_batches
 from leadline.store.plan import Aggregate, Bucket, Condition, Function, Group, Op, Plan, Row
@@ -27,14 +28,13 @@ from leadline.store.scope import EVERYTHING
 Unit = tuple[str, str, str]  # cluster, host, hour
 Zone = Callable[[str], ZoneInfo]
 
-KEY = ("cluster", "host.name", "user.id", "job.run", "command.shape")
-APART = ("user.name", "program.name", "program.rule", "process.name")  # told apart all the same
+KEY = tuple(name for name in DATASETS["usage"].key if name != "@timestamp")
 TIME = Group("@timestamp", Bucket.HOUR)
 BATCH = 5000
 
 ATTRIBUTES = (
     *("user.group", "program.version", "program.level1", "program.level2", "program.level3"),
-    *("job.id", "job.local_id", "project", "partition", "rules.version"),
+    *("job.local_id", "project", "partition", "rules.version"),
 )
 SUMS = (
     *("core_seconds", "core_seconds_user", "core_seconds_system", "gpu_seconds"),
@@ -50,7 +50,6 @@ AGGREGATES = (
     Aggregate("memory.rss.sum", Function.SUM, "memory.rss.bytes"),
     Aggregate("memory.rss.count", Function.COUNT, "memory.rss.bytes"),
     Aggregate("gpu.memory.max", Function.MAX, "gpu.memory.bytes"),
-    Aggregate("stray", Function.COUNT, where=(Condition("stray", Op.IN, (True,)),)),
 )
 WHOLE = ("sample.count", "memory.rss.count", "io.read.bytes", "io.write.bytes")
 BYTES = ("memory.rss.max", "memory.rss.sum", "gpu.memory.max")
@@ -135,15 +134,17 @@ def _day(
 ) -> Made:
     hours = sorted(parse_time(hour) for _, _, hour in units)
     start, end = hours[0], hours[-1] + HOUR
-    by = (*(Group(name) for name in (*KEY, *APART)), TIME)
+    by = (*(Group(name) for name in KEY), TIME)
     hosts = tuple(sorted({host for _, host, _ in units}))
     where = (Condition("host.name", Op.IN, hosts),) if len(hosts) <= 500 else ()
     plan = Plan("process", AGGREGATES, by, where, start, end)
-    sets = _sets(store, plan)
+    sets, classes = _sets(store, plan), _classes(store, plan)
     version = int(now.timestamp() * 1000)
+    rows = store.ask(plan, EVERYTHING)
+    told = zip(rows, with_runs(store, rows, start, end), strict=True)
     fresh = _distinct(
-        _document(row, sets, version, zone)
-        for row in with_runs(store, store.ask(plan, EVERYTHING), start, end)
+        _document(row, sets, version, zone) | classes.get(_groups(plan, raw), {})
+        for raw, row in told
         if _row_unit(row) in units
     )
     existing = [known for known in _existing(store, plan) if _unit(known) in units]
@@ -181,11 +182,11 @@ def _gone(
 
 def _distinct(documents: Iterable[Document]) -> list[Document]:
     """
-    Documents with keys of their own. Where a command has no shape, or one shape is several
-    programs, the shape is made to tell them apart: figures by program count more than by shape.
+    Documents with keys of their own. Where an hour's samples are of one run, and some came before
+    the scheduler's word of it, the shape is made to tell them apart.
     """
     found: dict[tuple[object, ...], Document] = {}
-    ordered = sorted(documents, key=lambda d: [str(d.get(name)) for name in (*KEY, *APART)])
+    ordered = sorted(documents, key=lambda d: [str(d.get(name)) for name in KEY])
     for document in ordered:
         shape, count = str(document.get("command.shape", document.get("process.name", "?"))), 1
         while _key(document) in found:
@@ -237,6 +238,23 @@ def _sets(store: Store, plan: Plan) -> dict[tuple[str, object], list[str]]:
     return {key: sorted(values) for key, values in found.items()}
 
 
+def _classes(store: Store, plan: Plan) -> dict[tuple[object, ...], Document]:
+    """
+    How the memory of the samples of each row is distributed.
+    """
+    found: dict[tuple[object, ...], list[str]] = {}
+    asked = replace(plan, aggregates=(COUNT,), by=(*plan.by, CLASS))
+    for row in store.ask(asked, EVERYTHING):
+        if (number := row[CLASS.field]) is not None:
+            told = told_class(int(number), int(row["n"] or 0))
+            found.setdefault(_groups(plan, row), []).append(told)
+    return {key: {"memory.classes": sorted(several)} for key, several in found.items()}
+
+
+def _groups(plan: Plan, row: Row) -> tuple[object, ...]:
+    return tuple(row[group.field] for group in plan.by)
+
+
 def _document(
     row: Row, sets: dict[tuple[str, object], list[str]], version: int, zone: Zone
 ) -> Document:
@@ -244,7 +262,7 @@ def _document(
     local = hour.astimezone(zone(str(row["cluster"])))
     values: dict[str, object] = {
         "dataset": "usage",
-        **{name: row[name] for name in (*KEY, *APART, *ATTRIBUTES, *SUMS)},
+        **{name: row[name] for name in (*KEY, *ATTRIBUTES, *SUMS)},
         "@timestamp": format_time(hour),
         "record.version": version,
         "local.day": local.date().isoformat(),
@@ -253,7 +271,6 @@ def _document(
         "program.tags": sets.get(("program.tags", row["program.rule"])),
         "user.metagroup": sets.get(("user.metagroup", row["user.name"])),
         "process.count": int(row["merged"] or 0) + int(row["alone"] or 0),
-        "stray": True if row["stray"] else None,
     }
     if row["user.id"] is None and row["user.name"] is not None:
         values["user.id"] = f"name:{row['user.name']}"  # a source that knows names only

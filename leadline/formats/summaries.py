@@ -7,13 +7,11 @@ from __future__ import annotations
 from leadline.formats.common import COMMON, IO, JOB_CONTEXT, PROGRAM, STRAY, USER
 from leadline.formats.field import (
     Dataset,
-    Field,
-    Kind,
-    Type,
     delta,
     gauge,
     keyword,
     number,
+    plain_set,
 )
 from leadline.formats.jobs import RECORD_VERSION
 
@@ -22,7 +20,10 @@ USAGE = Dataset(
     meaning="An hour of one user's command in one run on one node",
     family="usage",
     period="year",
-    key=("@timestamp", "cluster", "host.name", "user.id", "job.run", "command.shape"),
+    key=(
+        *("@timestamp", "cluster", "host.name", "user.id", "user.name", "job.id", "job.run"),
+        *("program.name", "program.rule", "process.name", "stray", "command.shape"),
+    ),
     replaces=True,
     fields=(
         *COMMON,
@@ -46,7 +47,7 @@ USAGE = Dataset(
         delta("memory.rss.count", "count", "Samples that have it"),
         gauge("gpu.memory.max", "bytes", "Greatest GPU memory of one sample"),
         gauge("covered.seconds", "seconds", "Seconds of the hour with samples"),
-        Field("memory.histogram", Type.FLAT, "count", Kind.DELTA, "Samples by log2 of memory"),
+        plain_set("memory.classes", "Samples by class of resident memory, 32 to a doubling: 864:12"),
     ),
 )
 

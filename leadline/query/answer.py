@@ -16,21 +16,14 @@ from leadline.formats.times import parse_time
 from leadline.query.compile import Source, canonical, sources
 from leadline.query.coverage import Coverage, coverage, lost, nobody_looked, not_kept
 from leadline.query.dimensions import Dimension, dimension
-from leadline.query.measure import Measure, Part, counted
+from leadline.query.measure import Measure, Part, counted, nothing
 from leadline.query.measures import measure
+from leadline.query.parts import Key, Table, join_rows, joins
 from leadline.query.periods import Period, parse_period, unit_text
 from leadline.query.question import Question
 from leadline.query.ranking import Ranked, rank
 from leadline.query.rollups import complete_until
-from leadline.query.tables import (
-    Asker,
-    Key,
-    Table,
-    hidden_conditions,
-    join_rows,
-    joins,
-    shown_conditions,
-)
+from leadline.query.tables import Asker, hidden_conditions, shown_conditions
 from leadline.settings.zones import local_zone
 from leadline.store.contract import Store
 from leadline.store.plan import Function, Row, Scalar
@@ -111,7 +104,7 @@ def ask(
     others, others_by_time = _others(known, tables, chosen.hidden, notes)
     by_time = _by_time(known, tables, [level.total(known.bucket) for level in tables])
     kept_from = not_kept(asker.leaned_on, period, store)
-    notes += nobody_looked(found, store)
+    notes += [*asker.notes, *nobody_looked(found, store)]
     multiple = any(d.multiple_in(s.plan.dataset) for d in dims for s in found)
     if multiple:
         notes.append(_more_than_once(known, rows, others, total))
@@ -203,19 +196,12 @@ def _values(tables: Sequence[_Levels], parts: Sequence[Mapping[str, Part]]) -> V
     """
     values: Values = {}
     for level, known in zip(tables, parts, strict=True):
+        functions = level.source.functions()
         for asked, names in zip(level.source.measures, level.source.parts, strict=True):
             values[asked.name] = asked.value(
-                [counted(known.get(name, _nothing(level, name))) for name in names]
+                [counted(known.get(name, nothing(functions[name]))) for name in names]
             )
     return values
-
-
-def _nothing(level: _Levels, name: str) -> float | None:
-    """
-    A part of no documents at all: no count is 0, anything else is not measured.
-    """
-    function = level.source.functions()[name]
-    return 0 if function in (Function.COUNT, Function.DISTINCT) else None
 
 
 def _rows(

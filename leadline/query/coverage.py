@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from zoneinfo import ZoneInfo
 
 from leadline.formats.times import format_time, parse_time
 from leadline.query.compile import Source, conditions_of
 from leadline.query.dimensions import dimension
 from leadline.query.periods import Period
 from leadline.query.question import Question
-from leadline.query.rollups import capacity_until, hour_of, next_hour
+from leadline.query.rollups import HELD, KEPT_CLASSES, capacity_until, hour_of, next_hour
 from leadline.store.contract import Store
 from leadline.store.plan import Aggregate, Condition, Function, Group, Op, Plan, Row
 from leadline.store.scope import EVERYTHING
@@ -27,6 +28,11 @@ TITLES = {
     "job": "runs are",
     "job_slice": "hours of runs are",
 }
+UNCLASSED = (
+    HELD,
+    Condition("memory.rss.count", Op.AT_LEAST, (1,)),
+    Condition(KEPT_CLASSES, Op.MISSING),
+)
 SILENT = 0.9  # a node below this share is named
 NODES = (Condition("job.id", Op.MISSING),)  # not the part of a job
 BY = (Group("cluster"), Group("host.name"))
@@ -181,6 +187,20 @@ def nobody_looked(sources: Sequence[Source], store: Store) -> list[str]:
         return []
     share = 100 * seconds["unknown"] / sum(seconds.values())
     return [f"of {share:.1f} % of the node time nobody knows whether nodes were up"]
+
+
+def unclassed(
+    store: Store, start: datetime | None, end: datetime | None, zone: ZoneInfo
+) -> list[str]:
+    """
+    A note where hourly usage is of a version that did not keep how memory is distributed.
+    """
+    last = Aggregate("last", Function.MAX, "@timestamp")
+    (row,) = store.ask(Plan("usage", (last,), (), UNCLASSED, start, end), EVERYTHING)
+    if row["last"] is None:
+        return []
+    day = parse_time(str(row["last"])).astimezone(zone).date()
+    return [f"how memory is distributed was not kept until {day}"]
 
 
 def not_kept(leaned_on: Collection[str], period: Period, store: Store) -> dict[str, str]:

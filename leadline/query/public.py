@@ -22,10 +22,11 @@ from leadline.query.compile import Source, canonical, sources
 from leadline.query.dimensions import dimension
 from leadline.query.measure import Measure, counted
 from leadline.query.measures import measure
+from leadline.query.parts import Key
 from leadline.query.periods import Period, parse_period
 from leadline.query.question import Question
 from leadline.query.rollups import complete_until
-from leadline.query.tables import Asker, Key
+from leadline.query.tables import Asker
 from leadline.settings.zones import local_zone
 from leadline.store.contract import Store
 from leadline.store.plan import Aggregate, Function, Row

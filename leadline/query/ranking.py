@@ -6,15 +6,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import timedelta
+from math import inf
 
 from leadline.query.compile import Source
 from leadline.query.dimensions import Dimension
-from leadline.query.measure import Measure, counted
+from leadline.query.measure import Measure, counted, nothing
 from leadline.query.measures import measure
+from leadline.query.parts import Key, Parts, Table, join_rows, joins
 from leadline.query.question import Question
-from leadline.query.tables import Asker, Key, Parts, Table, join_rows, joins
+from leadline.query.tables import Asker
 from leadline.query.unused import asks_unused, there_was
 from leadline.store.plan import Aggregate, Function, Group, Scalar
+
+LENGTH = {"hour": timedelta(hours=1), "day": timedelta(days=1), "week": timedelta(days=7)}
+MOST_ROWS = 20_000  # so many are fetched at once rather than the shown, the others, the whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +91,10 @@ def _value(
     for source, table in zip(sources, tables, strict=True):
         for known, names in zip(source.measures, source.parts, strict=True):
             if known.name == asked.name:
-                parts = table.get(key, {})
-                return known.value([counted(parts.get(name)) for name in names])
+                parts, functions = table.get(key, {}), source.functions()
+                return known.value(
+                    [counted(parts.get(name, nothing(functions[name]))) for name in names]
+                )
     return None
 
 
@@ -146,12 +154,26 @@ def _rank_few(question: Question, dim: Dimension, source: Source, asker: Asker) 
         best=f"-{part}" if question.ascending else part,
         limit=question.top + 1,
     )
+    if dim.size != "many":
+        keys = ranked(question, [dim], [source], [asker.rows(replace(plan, limit=None))])
+        few = len(keys) * _buckets(question, asker) <= MOST_ROWS
+        return Ranked(tuple(keys[: question.top]), max(0, len(keys) - question.top), not few)
     keys = ranked(question, [dim], [source], [asker.rows(plan)])
     shown = tuple(keys[: question.top])
     rows = asker.cut.get(plan, len(keys))
     if plan not in asker.cut and len(keys) == question.top + 1:
         rows = _count(source, group, asker)
     return Ranked(shown, max(0, rows - len(shown)), limited=True)
+
+
+def _buckets(question: Question, asker: Asker) -> float:
+    """
+    How many time buckets the period has, about.
+    """
+    start, end = asker.period.start, asker.period.end
+    if start is None or end is None or question.bucket is None:
+        return inf
+    return (end - start) / LENGTH[question.bucket]
 
 
 def _count(source: Source, group: Group, asker: Asker) -> int:

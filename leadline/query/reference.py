@@ -24,7 +24,8 @@ are listed with `|`, `c1-*` is a prefix, `(none)` is absence; quote what holds b
 
 Others and totals are computed from raw sums, never from averages: rows and others make the total
 for every measure that adds up. Distinct counts and percentiles are asked again for both. A value
-that is missing was not measured; it is never 0. Figures marked ≈ are within 2 % on OpenSearch.
+that is missing was not measured; it is never 0. Figures marked ≈ are within 2 % on OpenSearch, and
+on every store where raw samples have gone and hourly usage tells how memory was distributed.
 
 ## Periods
 
@@ -32,7 +33,7 @@ Half-open, in the cluster's own time zone; weeks start on Monday.
 
 | Written | Means |
 | --- | --- |
-| `last 30 days`, `last 24 hours`, `last 3 months` | back from now by the clock on the wall |
+| `last 30 days`, `last 24 hours`, `last 3 months` | back from now by the clock on the wall; days and longer begin with the hour |
 | `today`, `yesterday`, `this month`, `previous quarter` | whole calendar units |
 | `last week`, `last month`, `last quarter`, `last year` | the previous calendar one |
 | `month to date`, `year to date` | from the unit's start to now |

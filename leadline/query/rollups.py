@@ -16,7 +16,7 @@ from leadline.formats import DATASETS
 from leadline.formats.times import format_time, parse_time
 from leadline.query.measure import JOINED, Measure
 from leadline.store.contract import Store
-from leadline.store.plan import Aggregate, Condition, Function, Group, Op, Plan
+from leadline.store.plan import Aggregate, Bucket, Condition, Function, Group, Op, Plan
 from leadline.store.scope import EVERYTHING
 
 RULE, OBJECT, NOBODY = "chore", "rollup", "-"
@@ -38,6 +38,7 @@ SUMMED = {
 }
 GREATEST = {"memory.rss.bytes": "memory.rss.max", "gpu.memory.bytes": "gpu.memory.max"}
 COUNTED = {"": "sample.count", "memory.rss.bytes": "memory.rss.count"}
+MEMORY, KEPT_CLASSES = "memory.rss.bytes", "memory.classes"
 FIELDS = frozenset(DATASETS["usage"].by_name)
 ALONE = (Condition("process.count", Op.MISSING),)  # counted with process.count in usage
 
@@ -54,7 +55,8 @@ class Pieces:
 
 def complete_until(store: Store) -> datetime | None:
     """
-    The hour before which usage is complete; None when no roll-up has ever run to its end.
+    The hour before which usage is complete; None when no roll-up has ever run to its end, or usage
+    has nothing before that hour.
 
     History that is read in after a run is not in usage before the next one: hours from the first
     of it on are left to raw samples until then, as far back as there still are any.
@@ -71,12 +73,18 @@ def complete_until(store: Store) -> datetime | None:
     since = parse_time(str(row["begun"])) - LATE
     until = hour_of(since)
     late = first_taken_in(store, "process", since, until)
-    if late is None:
-        return until
-    gone = _gone_before(store, hour_of(late), until)
-    if gone is not None:  # what came late for those must not hide their usage
-        late = first_taken_in(store, "process", since, until, start=gone)
-    return until if late is None else hour_of(late)
+    if late is not None:
+        gone = _gone_before(store, hour_of(late), until)
+        if gone is not None:  # what came late for those must not hide their usage
+            late = first_taken_in(store, "process", since, until, start=gone)
+    until = until if late is None else hour_of(late)
+    return until if _begins_before(store, until) else None
+
+
+def _begins_before(store: Store, until: datetime) -> bool:
+    first = Aggregate("first", Function.MIN, "@timestamp")
+    (row,) = store.ask(Plan("usage", (first,)), EVERYTHING)
+    return row["first"] is not None and parse_time(str(row["first"])) < until
 
 
 def capacity_until(store: Store) -> datetime | None:
@@ -134,7 +142,7 @@ def _gone_before(store: Store, start: datetime, until: datetime) -> datetime | N
     return None
 
 
-def holds(store: Store, start: datetime, end: datetime) -> bool:
+def holds(store: Store, start: datetime | None, end: datetime | None) -> bool:
     """
     Whether all samples that usage has counted from START to END are there still.
     """
@@ -196,17 +204,20 @@ def next_hour(moment: datetime) -> datetime:
 
 def _on_usage(plan: Plan) -> Plan | None:
     """
-    The same question to usage; None when it does not keep what is asked.
+    The same question to usage; None when it does not keep what is asked. Of classes of memory it
+    keeps how many samples of each a document stands for, not a document for each.
     """
-    fields = [group.field for group in plan.by] + [c.field for c in plan.where]
+    by = tuple(Group(KEPT_CLASSES) if g == Group(MEMORY, Bucket.CLASS) else g for g in plan.by)
+    fields = [group.field for group in by] + [c.field for c in plan.where]
     if not all(name in FIELDS for name in fields):
         return None
-    aggregates = [_aggregate(a) for a in plan.aggregates]
+    aggregates = [a if by != plan.by else _aggregate(a) for a in plan.aggregates]
     if None in aggregates:
         return None
     return replace(
         plan,
         dataset="usage",
+        by=by,
         aggregates=tuple(a for a in aggregates if a is not None),
         where=(*plan.where, HELD),
     )

@@ -4,18 +4,30 @@ Raw parts by key: what plans return before any measure is computed, and how rows
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
 from leadline.errors import QuestionError
 from leadline.formats.times import parse_time
+from leadline.query.classes import by_class, from_classes
 from leadline.query.compile import Source, between
+from leadline.query.coverage import unclassed
 from leadline.query.dimensions import DIMENSIONS, Dimension, dimension, time_group
 from leadline.query.kinds import node_kinds, of_kind
-from leadline.query.measure import JOINED, Part, joined
+from leadline.query.measure import JOINED
+from leadline.query.parts import (
+    Key,
+    Parts,
+    Table,
+    any_of,
+    join_parts,
+    joined_tables,
+    numbers,
+    values_of,
+)
 from leadline.query.periods import Period, first_of, midnight, move
-from leadline.query.rollups import Pieces, mixes, pieces
+from leadline.query.rollups import Pieces, holds, mixes, pieces
 from leadline.store.contract import Store
 from leadline.store.plan import (
     ROWS,
@@ -26,14 +38,11 @@ from leadline.store.plan import (
     Group,
     Op,
     Plan,
-    Row,
     Scalar,
 )
 from leadline.store.scope import Scope
 
-Key = tuple[Scalar | None, ...]
-Parts = dict[str, Part]
-Table = dict[Key, Parts]
+Span = tuple[datetime | None, datetime | None]
 
 COUNT = Aggregate("n", Function.COUNT)
 MOST_LOOKED_UP = 5000  # keys named in one condition
@@ -55,6 +64,8 @@ class Asker:
     answered: dict[str, None] = field(default_factory=dict)  # datasets that were asked
     cut: dict[Plan, int] = field(default_factory=dict)  # rows there are, where few were sent
     leaned_on: dict[str, None] = field(default_factory=dict)  # those that bear the period
+    outlived: dict[Span, bool] = field(default_factory=dict)  # by usage, of samples that have gone
+    notes: dict[str, None] = field(default_factory=dict)  # what must be said of the rows
 
     def table(
         self,
@@ -73,7 +84,10 @@ class Asker:
             else:
                 plan = replace(source.plan, where=(*source.plan.where, *where))
                 ask = self._with_sets if source.listed else self._ask
-                self.seen[key] = ask(plan, by, bucket)
+                found = ask(plan, by, bucket)
+                if source.running:  # runs before the period are looked at, too, and not counted
+                    found = {k: parts for k, parts in found.items() if not k or any_of(parts)}
+                self.seen[key] = found
         return self.seen[key]
 
     def rows(self, plan: Plan) -> Table:
@@ -107,8 +121,10 @@ class Asker:
         Distinct values as sets, which join: one look at the store for rows, others and the whole.
         """
         distinct = [a for a in plan.aggregates if a.function is Function.DISTINCT]
-        rest = tuple(a for a in plan.aggregates if a not in distinct) or (COUNT,)
-        table = self._ask(replace(plan, aggregates=rest), by, bucket)
+        rest = tuple(a for a in plan.aggregates if a not in distinct)
+        table: Table = {}
+        if rest or any(a.where for a in distinct):
+            table = self._ask(replace(plan, aggregates=rest or (COUNT,)), by, bucket)
         for aggregate in distinct:
             (values,) = [d for d in DIMENSIONS if d.field_in(plan.dataset) == aggregate.field]
             asked = replace(plan, aggregates=(COUNT,), where=(*plan.where, *aggregate.where))
@@ -116,6 +132,7 @@ class Asker:
             for key in self._ask(asked, (*by, values), bucket):
                 place = len(by)
                 sets.setdefault((*key[:place], *key[place + 1 :]), set()).add(key[place])
+            table = table or {key: {} for key in sets}
             for key, parts in table.items():
                 parts[aggregate.name] = frozenset(sets.get(key, set()) - {None})
         return table
@@ -191,6 +208,11 @@ class Asker:
         Rows of raw samples, hourly usage or both, each document once.
         """
         until = self.until if self._whole_hours() else None
+        if until is not None and (classes := by_class(plan)) is not None:
+            parts_of = pieces(classes, until)
+            if parts_of.usage is not None and self._outlived(parts_of.usage):
+                self.leaned_on["usage"] = None
+                return from_classes(plan, parts_of, self._plain)
         if until is not None and plan.dataset == "process" and not self.scope.totals_only:
             listed = [a for a in plan.aggregates if a.function is Function.DISTINCT]
             if listed and all(mixes(plan, a, until) for a in listed):
@@ -201,9 +223,24 @@ class Asker:
             return self._best(plan, cut)
         plans = [*cut.raw, *([cut.usage] if cut.usage else [])]
         tables = [self._plain(each) for each in plans]
-        if len(tables) == 1:
-            return tables[0]
-        return joined_tables({a.name: a.function for a in plan.aggregates}, tables)
+        if len(tables) > 1:
+            return joined_tables({a.name: a.function for a in plan.aggregates}, tables)
+        counts = [a.name for a in plan.aggregates if a.function is Function.COUNT]
+        for parts in tables[0].values() if cut.usage else ():
+            parts.update({name: parts[name] or 0 for name in counts})  # sums of nothing, there
+        return tables[0]
+
+    def _outlived(self, usage: Plan) -> bool:
+        """
+        Whether usage knows of samples that are no longer there to be asked; notes what it lacks.
+        """
+        span = (usage.start, usage.end)
+        if span not in self.outlived:
+            self.outlived[span] = not holds(self.store, *span)
+            if self.outlived[span]:
+                said = unclassed(self.store, *span, self.period.zone)
+                self.notes.update(dict.fromkeys(said))
+        return self.outlived[span]
 
     def _best(self, plan: Plan, cut: Pieces) -> Table:
         """
@@ -228,19 +265,42 @@ class Asker:
 
     def _listed(self, plan: Plan, distinct: Sequence[Aggregate]) -> Table:
         """
-        Distinct values of raw samples and usage together: listed on both, then counted.
+        Distinct values of raw samples and usage together.
         """
         rest = tuple(a for a in plan.aggregates if a not in distinct)
-        table = self._rows(replace(plan, aggregates=rest or (COUNT,), best="", limit=None))
+        table: Table = {}
+        if rest:
+            table = self._rows(replace(plan, aggregates=rest, best="", limit=None))
         for aggregate in distinct:
-            by = (*plan.by, Group(aggregate.field))
-            asked = replace(plan, aggregates=(COUNT,), by=by, best="", limit=None)
-            values: dict[Key, set[Scalar | None]] = {}
-            for key in self._rows(asked):
-                values.setdefault(key[:-1], set()).add(key[-1])
+            counts = self._counted(plan, aggregate)
+            table = table or {key: {} for key in counts}
             for key, parts in table.items():
-                parts[aggregate.name] = len(values.get(key, set()) - {None})
+                parts[aggregate.name] = counts.get(key, 0)
         return table
+
+    def _counted(self, plan: Plan, aggregate: Aggregate) -> Mapping[Key, int]:
+        """
+        Usage counts its own values; those of raw samples that it has not are added.
+        """
+        by = (*plan.by, Group(aggregate.field))
+        asked = replace(plan, aggregates=(COUNT,), by=by, best="", limit=None)
+        cut = pieces(asked, self.until)
+        assert cut.usage is not None
+        new = values_of(key for each in cut.raw for key in self._plain(each))
+        names = sorted(frozenset[Scalar]().union(*new.values()), key=str)
+        if len(names) > MOST_LOOKED_UP:
+            both = values_of(
+                (*self._plain(cut.usage), *((*k, v) for k in new for v in new[k] or {None}))
+            )
+            return {key: len(values) for key, values in both.items()}
+        counted = self._plain(replace(cut.usage, aggregates=(aggregate,), by=plan.by))
+        counts = {key: int(parts[aggregate.name] or 0) for key, parts in counted.items()}  # type: ignore[arg-type]
+        if names:
+            where = (*cut.usage.where, Condition(aggregate.field, Op.IN, tuple(names)))
+            held = values_of(self._plain(replace(cut.usage, where=where)))
+            for key, values in new.items():
+                counts[key] = counts.get(key, 0) + len(values - held.get(key, set()))
+        return counts
 
     def _plain(self, plan: Plan) -> Table:
         self.answered[plan.dataset] = None
@@ -248,7 +308,7 @@ class Asker:
         found = self.store.ask(plan, self.scope)
         if found and ROWS in found[0]:
             self.cut[plan] = int(found[0][ROWS] or 0)
-        return {tuple(row[n] for n in names): _numbers(plan, row) for row in found}
+        return {tuple(row[n] for n in names): numbers(plan, row) for row in found}
 
     def _buckets(self, plan: Plan, bucket: str) -> Iterable[tuple[str, datetime, datetime]]:
         """
@@ -283,47 +343,6 @@ class Asker:
         (row,) = self.store.ask(replace(plan, aggregates=edges), self.scope)
         first, last = row["first"], row["last"]
         return first and parse_time(str(first)), last and parse_time(str(last))  # type: ignore[return-value]
-
-
-def joined_tables(functions: Mapping[str, Function], tables: Sequence[Table]) -> Table:
-    members: dict[Key, list[Parts]] = {}
-    for table in tables:
-        for key, parts in table.items():
-            members.setdefault(key, []).append(parts)
-    return {key: join_parts(functions, several) for key, several in members.items()}
-
-
-def any_of(parts: Parts) -> bool:
-    return any(value for value in parts.values())
-
-
-def _numbers(plan: Plan, row: Row) -> Parts:
-    return {a.name: row[a.name] for a in plan.aggregates}  # type: ignore[misc]
-
-
-def joins(source: Source) -> bool:
-    """
-    Whether rows of this source can be joined without asking again.
-    """
-    functions = source.functions().values()
-    return not source.running and all(
-        f in JOINED or (source.listed and f is Function.DISTINCT) for f in functions
-    )
-
-
-def join_rows(source: Source, table: Table, onto: Callable[[Key], Key]) -> Table:
-    """
-    Rows of TABLE with the same ONTO(key) joined to one; only of a source that joins.
-    """
-    members: dict[Key, list[Parts]] = {}
-    for key, parts in table.items():
-        members.setdefault(onto(key), []).append(parts)
-    functions = source.functions()
-    return {key: join_parts(functions, several) for key, several in members.items()}
-
-
-def join_parts(functions: Mapping[str, Function], several: Sequence[Parts]) -> Parts:
-    return {n: joined(f, [parts[n] for parts in several]) for n, f in functions.items()}
 
 
 def shown_conditions(

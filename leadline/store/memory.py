@@ -19,6 +19,7 @@ from leadline.errors import FormatError
 from leadline.formats import DATASETS, Document, Field, Type
 from leadline.formats.times import format_time
 from leadline.formats.validate import check
+from leadline.store.classes import class_of
 from leadline.store.contract import (
     DatasetHealth,
     Expired,
@@ -289,6 +290,8 @@ def _parts(document: Document, group: Group, plan: Plan, fields: dict[str, Field
         return [None if value is None else f"{str(value)[:13]}:00:00.000Z"]
     if group.bucket is Bucket.CLOCK:
         return [document.get(CLOCK)]
+    if group.bucket is Bucket.CLASS:
+        return [class_of(value) for value in _values(document, group.field, fields)] or [None]
     if group.bucket is not None:
         day = document.get(group.field if _is_day(fields, group.field) else "local.day")
         return [None if day is None else _bucket(date.fromisoformat(str(day)), group.bucket)]

@@ -44,6 +44,7 @@ class Bucket(StrEnum):
     QUARTER = "quarter"
     YEAR = "year"
     CLOCK = "clock"  # hour of the day, by a FLAT field of seconds by local hour ("00" to "23")
+    CLASS = "class"  # of a whole number that is not below 0: leadline.store.classes
 
 
 @dataclass(frozen=True, slots=True)

@@ -150,14 +150,16 @@ def notes(store: MemoryStore, text: str) -> tuple[str, ...]:
 
 def test_what_is_gone_is_said() -> None:
     """
-    Core hours are answered from usage and complete; percentiles need samples, which are gone.
+    Core hours and memory are answered from usage and complete; processes need samples, which are
+    gone.
     """
     store = old_and_new()
     assert 2.0 == answer(store, "core_hours_used during all").total["core_hours_used"]
     assert () == notes(store, "core_hours_used during 2026-08-10..2026-11-20")
-    assert ("samples are not kept before 2026-11-20",) == notes(store, "memory_median during all")
+    assert () == notes(store, "memory_median during all")
+    assert ("samples are not kept before 2026-11-20",) == notes(store, "processes during all")
     assert ("samples are not kept before 2026-11-20",) == notes(
-        store, "core_hours_used, memory_median during 2026-08-10..2026-11-20"
+        store, "core_hours_used, processes during 2026-08-10..2026-11-20"
     )
     assert ("hourly usage is not kept before 2026-08-10",) == notes(
         store, "core_hours_used during 2026"

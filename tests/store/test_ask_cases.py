@@ -4,8 +4,11 @@ Every store: groups and aggregates.
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 
+from leadline.store.classes import class_of
 from leadline.store.contract import Store
 from leadline.store.plan import Aggregate, Bucket, Condition, Function, Group, Op, Plan
 from leadline.store.scope import EVERYTHING
@@ -256,6 +259,22 @@ def test_hours_of_the_day_share_a_run(store: Store) -> None:
         ("b", 23): None,
         ("c", None): 1.0,
     }
+
+
+def test_classes_of_a_number(store: Store) -> None:
+    """
+    Values a 64th apart share a class; at powers of two, where logarithms round, all stores agree.
+    """
+    edges = [2**power + off for power in (6, 10, 31, 46) for off in (-1, 0, 1)]
+    values = [0, 1, 63, 64, 65, 66, *edges]
+    documents = [process(n, **{"memory.rss.bytes": value}) for n, value in enumerate(values)]
+    store.write([*documents, process(99)], "create")
+
+    rows = ask(store, by=(Group("memory.rss.bytes", Bucket.CLASS), Group("cluster")))
+
+    expected = Counter(map(class_of, values))
+    assert table(rows, "memory.rss.bytes") == {**expected, None: 1}
+    assert expected[class_of(64)] == 4  # 64 and 65, each twice
 
 
 def test_a_sum_that_stands_alone_is_of_all(store: Store) -> None:

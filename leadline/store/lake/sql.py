@@ -10,6 +10,7 @@ from datetime import datetime
 from leadline.formats import Field, Type
 from leadline.formats.field import STRINGS
 from leadline.formats.times import format_time
+from leadline.store.classes import BITS, PER_DOUBLING
 from leadline.store.lake.schema import fields_of, literal, quote
 from leadline.store.plan import Aggregate, Bucket, Condition, Function, Group, Op, Plan, Scalar
 from leadline.store.scope import Scope
@@ -184,6 +185,8 @@ def _key(query: Query, group: Group, plan: Plan) -> str:
     if group.bucket is Bucket.HOUR:
         name = group.field if field is not None and field.type is Type.DATE else plan.time
         return f"epoch_ms({query.column(name)}) // 3600000"
+    if group.bucket is Bucket.CLASS:
+        return _class(query.column(group.field))
     if group.bucket is not None:
         name = group.field if field is not None and field.type is Type.DAY else "local.day"
         unit = literal(group.bucket.value)
@@ -196,8 +199,18 @@ def _key(query: Query, group: Group, plan: Plan) -> str:
     return column
 
 
+def _class(column: str) -> str:
+    """
+    Where the logarithm of a number just below a power of two is rounded up, the class is the same.
+    """
+    shift = f"greatest(floor(log2(greatest({column}, 1)))::BIGINT - {BITS}, 0)"
+    return (
+        f"CASE WHEN {column} IS NOT NULL THEN {shift} * {PER_DOUBLING} + ({column} >> {shift}) END"
+    )
+
+
 def _shown(key: str, group: Group, field: Field | None) -> str:
-    if group.bucket is Bucket.CLOCK:
+    if group.bucket in (Bucket.CLOCK, Bucket.CLASS):
         return key
     if group.bucket is Bucket.HOUR:
         return f"strftime(make_timestamp({key} * 3600000000), '{ISO}')"

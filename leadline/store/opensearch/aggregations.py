@@ -19,6 +19,7 @@ from leadline.errors import StoreError
 from leadline.formats import DATASETS, Field, Type
 from leadline.formats.field import NUMBERS
 from leadline.formats.times import format_time
+from leadline.store.classes import BITS
 from leadline.store.opensearch.clock import by_clock, clock_of
 from leadline.store.opensearch.conditions import Query, all_of, known_field, query
 from leadline.store.plan import (
@@ -53,6 +54,12 @@ CALENDAR = {
 LABEL_SCRIPT = (
     "def all = params._source['labels']; if (all == null) { return null; }"
     " def value = all[params.name]; return value == null ? null : value.toString()"
+)
+
+CLASS_SCRIPT = (
+    "if (doc[params.field].size() == 0) { return null; } long value = doc[params.field].value;"
+    " int shift = (int) Math.max(0, 63 - params.bits - Long.numberOfLeadingZeros(value));"
+    " return Long.toString((((long) shift) << params.bits) + (value >> shift))"
 )
 
 Search = Callable[[dict[str, object]], Any]  # a search body → the parsed answer
@@ -199,6 +206,10 @@ def source(plan: Plan, group: Group) -> dict[str, object]:
     if group.bucket is Bucket.HOUR:
         hours = {"field": time_field(plan, group), "fixed_interval": "1h", "missing_bucket": True}
         return {"date_histogram": hours}
+    if group.bucket is Bucket.CLASS:
+        known_field(plan.dataset, group.field)
+        script = {"source": CLASS_SCRIPT, "params": {"field": group.field, "bits": BITS}}
+        return {"terms": {"script": script, "missing_bucket": True}}
     if group.bucket is not None:
         named = DATASETS[plan.dataset].by_name.get(group.field)
         day = group.field if named is not None and named.type is Type.DAY else "local.day"
@@ -223,6 +234,8 @@ def reader(plan: Plan, group: Group) -> Callable[[Any], Scalar | None]:
     """
     if group.bucket is Bucket.HOUR:
         return instant
+    if group.bucket is Bucket.CLASS:
+        return lambda value: None if value is None else int(value)
     if group.bucket is not None:
         return day
     field = DATASETS[plan.dataset].by_name.get(group.field)

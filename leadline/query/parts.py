@@ -1,0 +1,68 @@
+"""
+Parts by key: what rows are before any measure is computed, and how several become one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from leadline.query.compile import Source
+from leadline.query.measure import JOINED, Part, joined
+from leadline.store.plan import Function, Plan, Row, Scalar
+
+Key = tuple[Scalar | None, ...]
+Parts = dict[str, Part]
+Table = dict[Key, Parts]
+
+
+def joined_tables(functions: Mapping[str, Function], tables: Sequence[Table]) -> Table:
+    members: dict[Key, list[Parts]] = {}
+    for table in tables:
+        for key, parts in table.items():
+            members.setdefault(key, []).append(parts)
+    return {key: join_parts(functions, several) for key, several in members.items()}
+
+
+def values_of(keys: Iterable[Key]) -> dict[Key, set[Scalar]]:
+    """
+    The values that come last in KEYS, by the rest of the key.
+    """
+    found: dict[Key, set[Scalar]] = {}
+    for *rest, value in keys:
+        values = found.setdefault(tuple(rest), set())
+        if value is not None:
+            values.add(value)
+    return found
+
+
+def any_of(parts: Parts) -> bool:
+    return any(value for value in parts.values())
+
+
+def numbers(plan: Plan, row: Row) -> Parts:
+    return {a.name: row[a.name] for a in plan.aggregates}  # type: ignore[misc]
+
+
+def joins(source: Source) -> bool:
+    """
+    Whether rows of this source can be joined without asking again.
+    """
+    functions = source.functions().values()
+    return not source.running and all(
+        f in JOINED or (source.listed and f is Function.DISTINCT) for f in functions
+    )
+
+
+def join_rows(source: Source, table: Table, onto: Callable[[Key], Key]) -> Table:
+    """
+    Rows of TABLE with the same ONTO(key) joined to one; only of a source that joins.
+    """
+    members: dict[Key, list[Parts]] = {}
+    for key, parts in table.items():
+        members.setdefault(onto(key), []).append(parts)
+    functions = source.functions()
+    return {key: join_parts(functions, several) for key, several in members.items()}
+
+
+def join_parts(functions: Mapping[str, Function], several: Sequence[Parts]) -> Parts:
+    return {n: joined(f, [parts[n] for parts in several]) for n, f in functions.items()}
