@@ -33,7 +33,7 @@ Half-open, in the cluster's own time zone; weeks start on Monday.
 
 | Written | Means |
 | --- | --- |
-| `last 30 days`, `last 24 hours`, `last 3 months` | back from now by the clock on the wall; days and longer begin with the hour |
+| `last 30 days`, `last 24 hours`, `last 3 months` | back by the clock; days with the hour |
 | `today`, `yesterday`, `this month`, `previous quarter` | whole calendar units |
 | `last week`, `last month`, `last quarter`, `last year` | the previous calendar one |
 | `month to date`, `year to date` | from the unit's start to now |

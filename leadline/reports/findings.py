@@ -5,12 +5,14 @@ Everything found, the costliest first; a detector that cannot see says nothing.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from leadline.errors import QuestionError
 from leadline.render import Column
 from leadline.render.table import Value
 from leadline.reports.detectors import DETECTORS
 from leadline.reports.finding import Case, Finding
+from leadline.reports.once import once
 from leadline.reports.remembered import FRESH, with_memory
 
 COLUMNS = (
@@ -40,6 +42,7 @@ def detected(case: Case, kinds: Sequence[str] = ()) -> list[Finding]:
     for kind in kinds:
         if kind not in DETECTORS:
             raise QuestionError(f"no finding {kind!r}; there are {', '.join(DETECTORS)}")
+    case = replace(case, store=once(case.store))
     return [
         finding
         for name, detect in DETECTORS.items()

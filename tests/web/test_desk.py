@@ -9,30 +9,11 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from leadline.query import Question
-from leadline.store.memory import MemoryStore
-from leadline.store.plan import Plan, Row
-from leadline.store.scope import Scope
 from leadline.web.asking import Desk
+from tests.counting import CountingStore
 from tests.web.conftest import NOW, site_of, week
 
 ASKED = Question(by=("program",))
-
-
-class CountingStore(MemoryStore):
-    """
-    Counts what it is asked, and can be made to wait.
-    """
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.asked = 0
-        self.gate = threading.Event()
-        self.gate.set()
-
-    def ask(self, plan: Plan, scope: Scope) -> list[Row]:
-        self.asked += 1
-        self.gate.wait(10)
-        return super().ask(plan, scope)
 
 
 class Clock:
@@ -56,13 +37,13 @@ def test_same_question_is_asked_once_for_some_seconds() -> None:
     store.write(week()[:40], "create")
     desk, clock = desk_with(store)
     first = desk.ask(ASKED)
-    count = store.asked
+    count = store.count
     clock.now += timedelta(seconds=2)
     assert desk.ask(ASKED) is first
-    assert store.asked == count
+    assert store.count == count
     clock.now += timedelta(seconds=60)
     assert desk.ask(ASKED) is not first
-    assert store.asked > count
+    assert store.count > count
 
 
 def test_readers_of_the_same_page_wait_for_one_answer() -> None:
@@ -83,7 +64,7 @@ def test_readers_of_the_same_page_wait_for_one_answer() -> None:
     store.gate.set()
     for thread in threads:
         thread.join(20)
-    assert store.asked == alone.asked
+    assert store.count == alone.count
 
 
 def test_settings_are_read_without_flask() -> None:
