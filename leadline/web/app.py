@@ -21,6 +21,7 @@ from leadline.web.problem import problem
 from leadline.web.settings import WebSettings
 from leadline.web.site import Site, read_site
 from leadline.web.speaking import add_languages, links
+from leadline.web.words import stamp
 
 # Our own files and nothing else: what a command line holds can never run.
 POLICY = "; ".join(
@@ -77,7 +78,8 @@ def create_app(site: Site | None = None) -> Flask:
     def common() -> dict[str, object]:
         return {
             "version": app.config["VERSION"],
-            "zone": str(site.zone),
+            "zone": str(site.zone).removeprefix("Etc/"),
+            "printed": stamp(site.clock().astimezone(site.zone)),
             "language": current(),
             "languages": links(),
             "navigation": [known for known in NAVIGATION if shown(known[0])],

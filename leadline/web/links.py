@@ -72,6 +72,16 @@ def address(asked: Question, endpoint: str = "usage", **more: str) -> str:
     return f"{url_for(endpoint)}?{urlencode(kept | more)}"
 
 
+def exports(asked: Question, **more: str) -> list[tuple[str, str]]:
+    """
+    The same question as files; MORE is what their picture needs to be told.
+    """
+    forms = [(form.upper(), address(asked, "api_usage", format=form)) for form in ("csv", "json")]
+    if desk().scope.least:
+        return forms
+    return [*forms, *((f.upper(), address(asked, f"usage_{f}", **more)) for f in ("svg", "png"))]
+
+
 def chosen() -> str:
     """
     The kind of picture this request asks for; empty: the one that fits best.
@@ -133,6 +143,17 @@ def narrowed(asked: Question, dimension: str, value: Value) -> Question:
         order="",
         ascending=False,
     )
+
+
+def told_of(name: str, value: Value, period: str) -> str:
+    """
+    The address of what is known of one thing: a user's programs, a program's users.
+    """
+    return address(narrowed(Question(period=period), name, value))
+
+
+def jobs_of(user: str, period: str) -> str:
+    return url_for("jobs", where=str(Filter("user", (user,))), period=period)
 
 
 def without(asked: Question, dropped: Filter) -> Question:

@@ -37,7 +37,7 @@ class Cells:
 
 def heat(cells: Cells, title: str) -> str:
     """
-    The darker the more; hatched where nobody looked.
+    The stronger the more; hatched where nobody looked.
     """
     count, length = len(cells.rows), len(cells.columns)
     shades: dict[int, list[str]] = {}
@@ -64,7 +64,8 @@ def heat(cells: Cells, title: str) -> str:
     scaled = f"translate({NAME} 0) scale({CELL} {HIGH})"
     grid = f'<g transform="{scaled}" stroke="none">{"".join(paths)}</g>'
     return (
-        f'<svg class="chart" viewBox="0 0 {width} {height}" role="img" aria-label="{escape(title)}"'
+        f'<svg class="chart cells" viewBox="0 0 {width} {height}" role="img"'
+        f' aria-label="{escape(title)}"'
         f' font-size="11" fill="currentColor"><defs>'
         f'<pattern id="hatch-heat" width=".3" height=".4" patternUnits="userSpaceOnUse">'
         f'<path d="M0 .4L.3 0" stroke="currentColor" stroke-width=".03"/></pattern></defs>'
@@ -99,6 +100,7 @@ def line(spans: Sequence[Span], title: str) -> str:
             f"<title>{told}</title></rect>"
         )
     return (
-        f'<svg class="chart" viewBox="0 0 {WIDE} {THICK}" role="img" aria-label="{escape(title)}">'
+        f'<svg class="chart states" viewBox="0 0 {WIDE} {THICK}" role="img"'
+        f' aria-label="{escape(title)}">'
         f"<defs>{HATCH.format(id='hatch-line')}</defs>{''.join(parts)}</svg>"
     )

@@ -23,7 +23,7 @@ from tests.web.conftest import NOW, process, site_of
 EXAMPLE = re.compile(r'placeholder="[^"]*"|"example":\s*"[^"]*"|write `where [^`]*`')
 SECRET = "a-secret-of-some-length"
 # What each address needs to be asked for something.
-PARTS = {"job": "fox/100", "cluster": "fox", "host": "c1-0"}
+PARTS = {"job": "fox/100", "cluster": "fox", "host": "c1-0", "form": "csv"}
 ASKED = {
     "usage": ("", "by=user", "by=program&and=user", "by=job", "measure=users&by=group"),
     "usage_svg": ("by=user&period=last+7+days",),

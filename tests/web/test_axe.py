@@ -40,7 +40,7 @@ def addresses() -> list[str]:
     found = [
         re.sub(r"<(?:\w+:)?(\w+)>", lambda part: PARTS[part[1]], rule)
         for rule in rules
-        if not rule.startswith(NO_PAGES)
+        if not rule.startswith(NO_PAGES) and not rule.endswith("<form>")
     ]
     assert len(found) > 8
     return sorted({*found, *MORE})

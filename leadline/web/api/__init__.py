@@ -18,6 +18,7 @@ JSON_OR_CSV = Parameter(
 WHERE = Parameter(
     name="where", meaning="Filters, as on the usage page", example="cluster=fox, user!=root"
 )
+CLUSTER = Parameter(name="cluster", meaning="On this one only", example="fox")
 CURSOR = Parameter(name="cursor", meaning="Where to go on: `next` of the answer before")
 
 
@@ -76,6 +77,7 @@ ROUTES = (
         parameters=(
             WHERE,
             period("last 24 hours", "When they ended; `now`: those that run"),
+            Parameter(name="shortest", meaning="Minutes they ran at least", kind="integer"),
             limit(50),
             CURSOR,
             JSON_OR_CSV,
@@ -114,6 +116,7 @@ ROUTES = (
         parameters=(
             period("last 24 hours"),
             Parameter(name="kind", meaning="Kinds, by commas", example="idle GPUs"),
+            CLUSTER,
             limit(100),
             CURSOR,
             JSON_OR_CSV,
@@ -125,7 +128,7 @@ ROUTES = (
         view=now.now,
         meaning="Who runs what where, how busy nodes and cards are, by the last minutes' samples",
         answer=now.NOW,
-        parameters=(Parameter(name="cluster", meaning="On this one only", example="fox"),),
+        parameters=(CLUSTER,),
     ),
     Route(
         path="/status",

@@ -24,7 +24,7 @@ from leadline.reports.job_table import profile_table
 from leadline.reports.jobs import COLUMNS as JOB
 from leadline.reports.jobs import job_rows
 from leadline.reports.nodes import fleet, node_rows
-from leadline.store.plan import Condition
+from leadline.store.plan import Condition, Op
 from leadline.web.api.answers import Piece, Rows, as_csv, as_json, cut, listed, place_of, sent
 from leadline.web.asking import desk
 
@@ -34,21 +34,30 @@ NODE = tuple(Column(name, name) for name in (*NODE_NAMES, "availability"))
 JOB_CSV = (Column("run", "Run"), *JOB)
 
 
-def jobs(where: str, period: str, limit: str, cursor: str, format: str) -> Response:
-    running = period == "now"
-    asked = Question(where=parse_filters(where), period="all" if running else period)
-    span, conditions = desk().conditions(asked, "job")
-    piece = _runs(None if running else span, conditions, int(limit), cursor)
+def jobs(where: str, period: str, shortest: str, limit: str, cursor: str, format: str) -> Response:
+    piece = runs(where, period, 60 * int(shortest or 0), int(limit), cursor)
     return listed(piece, format, JOB_CSV, "jobs")
 
 
-def _runs(span: Period | None, where: list[Condition], limit: int, cursor: str) -> Piece:
+def runs(where: str, period: str, shortest: float, limit: int, after: str) -> Piece:
+    """
+    Runs that ended in the period, or run now; AFTER is the cursor of the piece before.
+    """
+    running = period == "now"
+    asked = Question(where=parse_filters(where), period="all" if running else period)
+    span, conditions = desk().conditions(asked, "job")
+    return _runs(None if running else span, conditions, shortest, limit, after)
+
+
+def _runs(
+    span: Period | None, where: list[Condition], shortest: float, limit: int, cursor: str
+) -> Piece:
     """
     The cursor of ended runs is the moment the last one ended, and how many of that moment were
     told already: runs that end meanwhile push nothing out of the list, nor into it twice.
     """
     if span is None:
-        rows = job_rows(desk().open(), desk().scope, where, None, limit=limit)
+        rows = job_rows(desk().open(), desk().scope, where, None, shortest=shortest, limit=limit)
         return Piece(rows)
     place = place_of(cursor, (str, int))
     told = 0
@@ -59,7 +68,9 @@ def _runs(span: Period | None, where: list[Condition], limit: int, cursor: str) 
             raise QuestionError("cursor: not one of ours; take it from `next`") from None
         told = min(int(str(place[1])), 10_000)
         span = Period(span.text, span.start, end, span.zone, span.unit)
-    found = job_rows(desk().open(), desk().scope, where, span, limit=told + limit + 1)[told:]
+    most = told + limit + 1
+    rows = job_rows(desk().open(), desk().scope, where, span, shortest=shortest, limit=most)
+    found = rows[told:]
     shown = found[:limit]
     if len(found) <= limit:
         return Piece(shown)
@@ -98,12 +109,15 @@ def nodes(period: str, where: str, limit: str, cursor: str, format: str) -> Resp
     return listed(cut(found, ("cluster", "node"), int(limit), cursor), format, NODE, "nodes")
 
 
-def findings(period: str, kind: str, limit: str, cursor: str, format: str) -> Response:
+def findings(
+    period: str, kind: str, cluster: str, limit: str, cursor: str, format: str
+) -> Response:
     start, end = bounds(desk().period(period))
     seen, kinds = desk().scope, tuple(part.strip() for part in kind.split(",") if part.strip())
-    case = Case(desk().open(), seen, start, end, desk().now, (), desk().site.findings)
+    where = (Condition("cluster", Op.IN, (cluster,)),) if cluster else ()
+    case = Case(desk().open(), seen, start, end, desk().now, where, desk().site.findings)
     found = desk().once(
-        ("findings", kinds, start, end, seen), lambda: finding_rows(find(case, kinds))
+        ("findings", kinds, cluster, start, end, seen), lambda: finding_rows(find(case, kinds))
     )
     ranked = [{**row, "rank": f"{place:06d}"} for place, row in enumerate(found)]
     return listed(cut(ranked, ("rank",), int(limit), cursor), format, FINDING, "findings")

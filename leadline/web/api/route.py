@@ -51,7 +51,7 @@ class Parameter:
         if self.choices and text not in self.choices:
             choices = " or ".join(self.choices)
             raise QuestionError(f"{self.name} {text[:40]}: write {choices}")
-        if self.kind == "integer":
+        if self.kind == "integer" and text:
             most = self.most or 10**9
             if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= most:
                 raise QuestionError(f"{self.name} {text[:20]}: write a number from 1 to {most}")

@@ -8,6 +8,7 @@ from leadline.language import later
 from leadline.web.pages import (
     allocations,
     compare,
+    course,
     data,
     findings,
     healthz,
@@ -49,6 +50,7 @@ def add_pages(app: Flask) -> None:
     app.add_url_rule("/projects", "projects", usage.projects)
     app.add_url_rule("/nodes", "nodes", nodes.show)
     app.add_url_rule("/nodes/<cluster>/<host>", "node", node.show)
+    app.add_url_rule("/nodes/<cluster>/<host>/over-time.<form>", "node_over_time", course.show)
     app.add_url_rule("/compare", "compare", compare.show)
     app.add_url_rule("/findings", "findings", findings.show)
     app.add_url_rule("/allocations", "allocations", allocations.show)

@@ -12,9 +12,11 @@ from flask import url_for
 
 from leadline.formats.times import parse_time
 from leadline.language import _
+from leadline.query import DEFAULT_PERIOD
 from leadline.reports.job import JobView
 from leadline.store.plan import Aggregate, Condition, Function, Group, Op, Plan, Row
 from leadline.web.asking import desk
+from leadline.web.links import told_of
 from leadline.web.words import number, size, stamp
 
 MOST_NODES = 64  # looked at for neighbours
@@ -29,8 +31,10 @@ LAST = Aggregate("last", Function.MAX, "@timestamp")
 class Process:
     name: str
     host: str
+    host_link: str
     pid: str
     program: str
+    program_link: str
     hours: str
     memory: str
     threads: str
@@ -43,7 +47,9 @@ class Neighbour:
     job: str
     link: str
     user: str
+    user_link: str
     program: str
+    program_link: str
     nodes: str
     hours: str
     memory: str
@@ -62,6 +68,17 @@ def _span(view: JobView) -> tuple[datetime | None, datetime | None]:
     start = view.start or view.profile.start
     end = view.end or (desk().now if view.running else view.profile.end)
     return start, end
+
+
+def days_of(view: JobView) -> str:
+    """
+    The days a job ran in, as a period: what else was done then.
+    """
+    start, end = _span(view)
+    if start is None or end is None:
+        return DEFAULT_PERIOD
+    zone = desk().site.zone
+    return f"{start.astimezone(zone).date()}..{end.astimezone(zone).date()}"
 
 
 def processes(view: JobView) -> list[Process]:
@@ -84,7 +101,7 @@ def processes(view: JobView) -> list[Process]:
     )
     rows = _asked(plan)
     ordered = sorted(rows, key=lambda row: (-_amount(row, "spent"), str(row["process.name"])))
-    return [_process(row) for row in ordered[:MOST]]
+    return [_process(row, view) for row in ordered[:MOST]]
 
 
 def _asked(plan: Plan) -> list[Row]:
@@ -92,19 +109,25 @@ def _asked(plan: Plan) -> list[Row]:
     return desk().once(("around", plan, seen), lambda: store.ask(plan, seen))
 
 
-def _process(row: Row) -> Process:
-    pid, threads = row["process.pid"], row["threads"]
+def _process(row: Row, view: JobView) -> Process:
+    pid, threads, host = row["process.pid"], row["threads"], str(row["host.name"])
     return Process(
         name=str(row["process.name"] or "–"),
-        host=str(row["host.name"]),
+        host=host,
+        host_link=url_for("node", cluster=view.job.partition("/")[0], host=host),
         pid="–" if pid is None else str(pid),
         program=str(row["program.name"] or _("unmatched")),
+        program_link=_told_of("program", row["program.name"], days_of(view)),
         hours=number(_amount(row, "spent") / 3600, "hours"),
         memory=size(_amount(row, "memory")) if row["memory"] is not None else "–",
         threads="–" if threads is None else number(float(threads)),
         first=_local(row["first"]),
         last=_local(row["last"]),
     )
+
+
+def _told_of(name: str, value: object, days: str) -> str:
+    return told_of(name, None if value is None else str(value), days)
 
 
 def _local(value: object) -> str:
@@ -127,7 +150,7 @@ def neighbours(view: JobView) -> Around:
     by = tuple(Group(name) for name in ("job.id", "user.name", "program.name", "host.name"))
     plan = Plan("process", (SPENT, MEMORY), by=by, where=places, start=start, end=end)
     rows = [row for row in _asked(plan) if row["job.id"] != view.job]
-    found = _joined(rows)
+    found = _joined(rows, days_of(view))
     whole = replace(
         plan,
         dataset="node",
@@ -146,23 +169,25 @@ def neighbours(view: JobView) -> Around:
     return Around(found[:MOST], told)
 
 
-def _joined(rows: Sequence[Row]) -> list[Neighbour]:
+def _joined(rows: Sequence[Row], days: str) -> list[Neighbour]:
     groups: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
         groups.setdefault((str(row["job.id"] or ""), str(row["user.name"] or "")), []).append(row)
     spent = {key: sum(_amount(row, "spent") for row in known) for key, known in groups.items()}
     ordered = sorted(groups, key=lambda key: (-spent[key], key))
-    return [_neighbour(key, groups[key], spent[key]) for key in ordered]
+    return [_neighbour(key, groups[key], spent[key], days) for key in ordered]
 
 
-def _neighbour(key: tuple[str, str], rows: Sequence[Row], spent: float) -> Neighbour:
+def _neighbour(key: tuple[str, str], rows: Sequence[Row], spent: float, days: str) -> Neighbour:
     job, user = key
     most = max(rows, key=lambda row: _amount(row, "spent"))
     return Neighbour(
         job=job or _("(no job)"),
         link=url_for("job", job=job) if job else "",
         user=user,
+        user_link=told_of("user", user, days) if user else "",
         program=str(most["program.name"] or _("unmatched")),
+        program_link=_told_of("program", most["program.name"], days),
         nodes=number(len({row["host.name"] for row in rows})),
         hours=number(spent / 3600, "hours"),
         memory=size(max(_amount(row, "memory") for row in rows)),

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 from flask import render_template, request, url_for
 
@@ -19,6 +20,7 @@ from leadline.reports.findings import findings
 from leadline.store.plan import Condition, Op
 from leadline.web.asking import desk
 from leadline.web.empty import newest_sample, nothing_yet
+from leadline.web.links import jobs_of
 from leadline.web.sentences import clusters, span, spoken_period
 from leadline.web.words import number, stamp
 
@@ -51,6 +53,7 @@ class Page:
     cluster: str
     period: str
     periods: Sequence[tuple[str, str]]
+    exports: Sequence[tuple[str, str]]
     sentence: str = ""
     lines: Sequence[Line] = ()
     empty: Sequence[str] = ()
@@ -75,6 +78,7 @@ def show() -> str:
         cluster=cluster,
         period=period.text,
         periods=[(text, spoken_period(text)) for text in OFFERED],
+        exports=[] if refused else _exports(kind, cluster, period.text),
         sentence=_sentence(found),
         lines=[_line(one) for one in found[:MOST]],
         empty=() if found else _why(refused),
@@ -94,6 +98,16 @@ def _found(kind: str, cluster: str, start: datetime | None, end: datetime | None
         ("findings", kind, cluster, begin, until, seen),
         lambda: findings(case, [kind] if kind else ()),
     )
+
+
+def _exports(kind: str, cluster: str, period: str) -> list[tuple[str, str]]:
+    asked: dict[str, Any] = {
+        "kind": kind or None,
+        "cluster": cluster or None,
+        "period": period,
+        "limit": 1000,
+    }
+    return [(f.upper(), url_for("api_findings", format=f, **asked)) for f in ("csv", "json")]
 
 
 def _sentence(found: Sequence[Finding]) -> str:
@@ -124,9 +138,9 @@ def _why(refused: bool) -> list[str]:
 
 
 def _line(one: Finding) -> Line:
-    hours = "" if one.hours is None else f"{number(one.hours, 'hours')} {said(one.unit)}"
+    hours = "" if not one.hours else f"{number(one.hours, 'hours')} {said(one.unit)}"
     since = stamp(parse_time(one.since).astimezone(desk().site.zone)) if one.since else ""
-    mine = url_for("jobs", where=f"user={one.user}", period="last 7 days") if one.user else ""
+    mine = jobs_of(one.user, "last 7 days") if one.user else ""
     return Line(
         kind=said(one.kind),
         red=one.severity == "red",

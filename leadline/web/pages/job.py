@@ -18,7 +18,8 @@ from leadline.reports.job import JobView, Resource, job_view
 from leadline.reports.job_picture import job_picture
 from leadline.reports.scale import scale
 from leadline.web.asking import desk
-from leadline.web.pages.around import Neighbour, Process, neighbours, processes
+from leadline.web.links import jobs_of, told_of
+from leadline.web.pages.around import Neighbour, Process, days_of, neighbours, processes
 from leadline.web.sentences import clusters, when
 from leadline.web.words import lasting, number, percent, size
 
@@ -69,13 +70,13 @@ class Page:
     advice: Sequence[Counsel]
     advised: bool
     chart: str
-    programs: Sequence[tuple[str, str, str]]
+    programs: Sequence[tuple[str, str, str, str]]
     nodes: Sequence[tuple[str, str, str, str]]
     processes: Sequence[Process]
     neighbours: Sequence[Neighbour]
     others: str
     scale: Scaling | None
-    facts: Sequence[tuple[str, str]]
+    facts: Sequence[tuple[str, str, str]]
     notes: Sequence[str]
 
 
@@ -234,10 +235,11 @@ def chart_of(view: JobView) -> str:
     return draw_svg(picture, _("What {job} used over time").format(job=view.job))
 
 
-def _programs(view: JobView) -> list[tuple[str, str, str]]:
+def _programs(view: JobView) -> list[tuple[str, str, str, str]]:
     return [
         (
             known.name or _("unmatched"),
+            told_of("program", known.name, days_of(view)),
             number(known.core_hours, "hours"),
             "–" if known.share is None else percent(known.share),
         )
@@ -258,11 +260,16 @@ def _nodes(view: JobView) -> list[tuple[str, str, str, str]]:
     ]
 
 
-def _facts(view: JobView) -> list[tuple[str, str]]:
+def _facts(view: JobView) -> list[tuple[str, str, str]]:
     record = view.record
+    days, project, partition = days_of(view), record.get("project"), record.get("partition")
+    mine = jobs_of(view.user, days) if view.user else ""
+    linked = [
+        (_("User"), _text(view.user), mine),
+        (_("Project"), _text(project), told_of("project", _text(project), days)),
+        (_("Partition"), _text(partition), told_of("partition", _text(partition), days)),
+    ]
     found: list[tuple[str, str | None]] = [
-        (_("Project"), _text(record.get("project"))),
-        (_("Partition"), _text(record.get("partition"))),
         (_("Submitted"), _local(_moment(record.get("job.submit")))),
         (_("Started"), _local(view.start)),
         (_("Ended"), _local(view.end)),
@@ -270,7 +277,8 @@ def _facts(view: JobView) -> list[tuple[str, str]]:
         (_("Reason"), _text(record.get("job.reason"))),
         (_("Run"), view.run),
     ]
-    return [(name, value) for name, value in found if value]
+    plain = [(name, value, "") for name, value in found]
+    return [(name, value, link) for name, value, link in (*linked, *plain) if value]
 
 
 def _text(value: object) -> str | None:
@@ -292,7 +300,7 @@ def _notes(view: JobView) -> list[str]:
     words = _("{count} samples, every {seconds} s, {missing} missing.").format(
         count=number(seen.samples),
         seconds=number(round(seen.interval)),
-        missing=number(seen.missing),
+        missing=number(view.missing),
     )
     if view.record:
         return [words]

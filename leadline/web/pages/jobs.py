@@ -6,17 +6,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from urllib.parse import urlencode
+from typing import Any, cast
 
 from flask import render_template, request, url_for
 
 from leadline.formats.times import parse_time
 from leadline.language import _, ngettext
-from leadline.query import Question, parse_filters
 from leadline.render.table import Value
-from leadline.reports.jobs import job_rows
+from leadline.web.api.answers import Piece, cursor
+from leadline.web.api.lists import runs
 from leadline.web.asking import desk
 from leadline.web.empty import newest_sample, nothing_yet
+from leadline.web.links import jobs_of
 from leadline.web.sentences import clusters, spoken_period
 from leadline.web.words import lasting, number, percent, stamp
 
@@ -56,6 +57,9 @@ class Page:
     periods: Sequence[tuple[str, str]]
     sentence: str = ""
     lines: Sequence[Line] = ()
+    exports: Sequence[tuple[str, str]] = ()
+    older: str = ""  # where the list goes on
+    newest: str = ""  # where it begins
     empty: Sequence[str] = ()
 
 
@@ -64,7 +68,9 @@ def show() -> str:
     period = request.args.get("period", "").strip() or "last 24 hours"
     shortest = request.args.get("shortest", "0").strip()
     seconds = 60 * int(shortest) if shortest.isdigit() and len(shortest) < 6 else 0
-    rows = job_list(where, period, seconds)
+    after = request.args.get("cursor", "").strip()
+    piece = job_list(where, period, seconds, after)
+    rows = piece.rows
     title = _("Jobs that run now")
     if period != NOW:
         title = _("Jobs ended, {period}").format(period=spoken_period(period))
@@ -75,28 +81,43 @@ def show() -> str:
         period=period,
         shortest=str(seconds // 60),
         periods=[(text, spoken_period(text)) for text in OFFERED],
-        sentence=_sentence(len(rows)),
-        lines=[line_of(row, period) for row in rows],
+        sentence=_sentence(len(rows), bool(piece.after), period),
+        exports=_addresses(where, period, seconds),
+        older=_here(where, period, seconds, piece.after) if piece.after else "",
+        newest=_here(where, period, seconds) if after else "",
+        lines=[line_of(cast(Mapping[str, Value], row), period) for row in rows],
         empty=() if rows else _why(period, where),
     )
     return render_template("jobs.html", page=page)
 
 
-def job_list(where: str, period: str, shortest: float) -> list[dict[str, Value]]:
-    asked = Question(where=parse_filters(where), period="all" if period == NOW else period)
-    span, conditions = desk().conditions(asked, "job")
-    ended = None if period == NOW else span
-    store, seen = desk().open(), desk().scope
+def job_list(where: str, period: str, shortest: int, after: str) -> Piece:
+    seen, now = desk().scope, desk().now
     return desk().once(
-        ("jobs", str(asked), period, shortest, span.start, span.end, seen),
-        lambda: job_rows(store, seen, conditions, ended, shortest=shortest, limit=LIMIT),
+        ("jobs", where, period, shortest, after, now, seen),
+        lambda: runs(where, period, shortest, LIMIT, after),
     )
 
 
-def _sentence(count: int) -> str:
-    if count == LIMIT:
-        words = _("The newest {count} are shown; a filter or a shorter period shows the others.")
+def _here(where: str, period: str, shortest: int, after: Sequence[object] = ()) -> str:
+    asked: dict[str, Any] = {"where": where, "period": period, "shortest": shortest // 60}
+    if after:
+        asked["cursor"] = cursor(after)
+    return url_for("jobs", **{name: value for name, value in asked.items() if value})
+
+
+def _addresses(where: str, period: str, shortest: int) -> list[tuple[str, str]]:
+    asked = {"where": where, "period": period, "shortest": shortest // 60, "limit": 1000}
+    kept: dict[str, Any] = {name: value for name, value in asked.items() if value}
+    return [(f.upper(), url_for("api_jobs", format=f, **kept)) for f in ("csv", "json")]
+
+
+def _sentence(count: int, more: bool, period: str) -> str:
+    if period == NOW and count == LIMIT:
+        words = _("The newest {count} are shown; a filter shows the others.")
         return words.format(count=LIMIT)
+    if more:
+        return _("{count} runs, the newest first; older ones follow.").format(count=count)
     words = ngettext("{count} run, the newest first.", "{count} runs, the newest first.", count)
     return words.format(count=count)
 
@@ -122,12 +143,11 @@ def line_of(row: Mapping[str, Value], period: str) -> Line:
     job, user, state = (_text(row, name) for name in ("job", "user", "state"))
     cpu = row.get("cpu")
     share = float(cpu) if isinstance(cpu, int | float) else None
-    mine = urlencode({"where": f"user={user}", "period": period})
     return Line(
         job=job or "–",
         link=url_for("job", job=job) if job else "",
         user=user,
-        user_link=f"{url_for('jobs')}?{mine}" if user else "",
+        user_link=jobs_of(user, period) if user else "",
         name=_text(row, "name"),
         state=state,
         trouble=state.split(" ")[0] not in {"COMPLETED", "RUNNING", "PENDING", "CANCELLED", ""},

@@ -6,24 +6,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
+from typing import Any
 
 from flask import render_template, request, url_for
 
 from leadline.errors import QuestionError
 from leadline.formats.times import parse_time
 from leadline.language import _
-from leadline.query import Filter, Period, Question, measure
+from leadline.query import Filter, Question, measure
 from leadline.query.question import Value
 from leadline.render.charts import draw_svg
-from leadline.render.charts.profile import Track, tracks
 from leadline.reports.jobs import job_rows
-from leadline.reports.picture import clock_time
 from leadline.reports.timeline import Span, availability, by_class
-from leadline.store.plan import Aggregate, Bucket, Condition, Function, Group, Op, Row
+from leadline.store.plan import Aggregate, Condition, Function, Op, Row
 from leadline.web.asking import desk
 from leadline.web.links import address, narrowed
-from leadline.web.pages.fleet import HOUR, RATE, WHOLE, amount, asked, clock, ratio, told
+from leadline.web.pages.course import DEFAULT, FORMS, course, ends, place_of
+from leadline.web.pages.fleet import HOUR, WHOLE, amount, asked, clock, told
 from leadline.web.pages.jobs import Line as JobLine
 from leadline.web.pages.jobs import line_of
 from leadline.web.sentences import clusters, span, spoken_period, when
@@ -31,11 +31,8 @@ from leadline.web.strips import line as states_line
 from leadline.web.tables import Table, build
 from leadline.web.words import lasting, number, percent, size
 
-DEFAULT = "last 7 days"
 OFFERED = ("last 24 hours", "last 7 days", "last 30 days")
-MOST_HOURS = 31 * 24  # drawn by the hour; longer spans by the day
 MOST_SPANS = 60
-GIB = 1 << 30
 FACTS = ("host.cpu.model", "host.os.name", "host.os.kernel", "node.type", "agent.version")
 
 
@@ -60,6 +57,7 @@ class Page:
     available: str
     states: Sequence[State]
     chart: str
+    exports: Sequence[tuple[str, str]]
     jobs: Sequence[JobLine]
     programs: Table | None
     more: str
@@ -68,11 +66,8 @@ class Page:
 
 def show(cluster: str, host: str) -> str:
     period = desk().period(request.args.get("period", "").strip() or DEFAULT)
-    place = (
-        Condition("cluster", Op.IN, (cluster,)),
-        Condition("host.name", Op.IN, (host,)),
-    )
-    start, end = _ends(period)
+    place = place_of(cluster, host)
+    start, end = ends(period)
     newest = _newest(place)
     known = told(start, end, *place)
     spans = known.timeline((cluster, host)) if (cluster, host) in known.changes else []
@@ -87,6 +82,7 @@ def show(cluster: str, host: str) -> str:
         period=period.text,
         top=10,
     )
+    drawn, files = course(start, end, place), dict[str, Any](cluster=cluster, host=host)
     page = Page(
         title=_("Node {node}, {period}").format(node=f"{cluster}/{host}", period=span(period)),
         clusters=clusters(),
@@ -99,7 +95,13 @@ def show(cluster: str, host: str) -> str:
         line=states_line(spans, _("States of {node}").format(node=host)) if spans else "",
         available=_available(spans),
         states=[_state(known) for known in reversed(spans[-MOST_SPANS:])],
-        chart=_chart(host, start, end, place),
+        chart=draw_svg(drawn.spec(), _("{node} over time").format(node=host))
+        if drawn.tracks
+        else "",
+        exports=[
+            (f.upper(), url_for("node_over_time", form=f, period=period.text, **files))
+            for f in FORMS
+        ],
         jobs=_jobs(cluster, host),
         programs=_programs(programs),
         more=address(programs),
@@ -109,12 +111,6 @@ def show(cluster: str, host: str) -> str:
 
 def _here(cluster: str, host: str, period: str) -> str:
     return url_for("node", cluster=cluster, host=host, period=period)
-
-
-def _ends(period: Period) -> tuple[datetime, datetime]:
-    end = min(period.end or desk().now, desk().now)
-    oldest = desk().oldest() or end - timedelta(days=7)
-    return max(period.start or oldest, min(oldest, end - HOUR)), end
 
 
 def _newest(place: tuple[Condition, ...]) -> Row | None:
@@ -180,78 +176,6 @@ def _state(known: Span) -> State:
         by=known.reason_user if desk().scope.everything else "",
         reservations=", ".join(known.reservations),
     )
-
-
-def _chart(host: str, start: datetime, end: datetime, place: tuple[Condition, ...]) -> str:
-    """
-    Cores, memory and cards over time, by the hour or the day.
-    """
-    daily = (end - start) / HOUR > MOST_HOURS
-    step = timedelta(days=1) if daily else HOUR
-    wanted = (
-        *RATE,
-        Aggregate("memory", Function.MAX, "memory.used.bytes"),
-        Aggregate("fitted", Function.MAX, "memory.total.bytes"),
-    )
-    bucket = Group("@timestamp", Bucket.HOUR)
-    rows = {
-        parse_time(str(row["@timestamp"])): row
-        for row in asked("node", wanted, (bucket,), start, end, WHOLE, *place)
-    }
-    if len(rows) < 2:
-        return ""
-    first = min(rows)
-    count = int((max(rows) - first) / step) + 1
-    slots: list[list[Row]] = [[] for _slot in range(count)]
-    for moment, row in rows.items():
-        slots[int((moment - first) / step)].append(row)
-    cores = max(amount(row, "cores") for row in rows.values())
-    fitted = max(amount(row, "fitted") for row in rows.values())
-    drawn = [
-        Track(_("cores busy"), [_rate(slot) for slot in slots], cores, _("all cores")),
-        Track(
-            _("memory, GiB"),
-            [max((amount(r, "memory") / GIB for r in slot), default=None) for slot in slots],
-            fitted / GIB,
-            _("memory fitted"),
-        ),
-        *_cards(start, end, place, first, step, count),
-    ]
-    shown = parse_time(clock_time(first, desk().site.zone))
-    return draw_svg(tracks(drawn, shown, step), _("{node} over time").format(node=host))
-
-
-def _rate(slot: Sequence[Row]) -> float | None:
-    span = sum(amount(row, "span") for row in slot)
-    return sum(amount(row, "busy") for row in slot) / span if span else None
-
-
-def _cards(
-    start: datetime,
-    end: datetime,
-    place: tuple[Condition, ...],
-    first: datetime,
-    step: timedelta,
-    count: int,
-) -> list[Track]:
-    wanted = (
-        Aggregate("busy", Function.SUM, "gpu_seconds"),
-        Aggregate("span", Function.SUM, "interval.seconds"),
-    )
-    by = ("gpu.uuid", Group("@timestamp", Bucket.HOUR))
-    slots: list[dict[str, list[float]]] = [{} for _slot in range(count)]
-    uuids: set[str] = set()
-    for row in asked("gpu", wanted, by, start, end, *place):
-        where = int((parse_time(str(row["@timestamp"])) - first) / step)
-        if 0 <= where < count:
-            uuids.add(str(row["gpu.uuid"]))
-            slots[where].setdefault(str(row["gpu.uuid"]), []).append(ratio(row, "busy", "span"))
-    if not uuids:
-        return []
-    values = [
-        sum(sum(known) / len(known) for known in slot.values()) if slot else None for slot in slots
-    ]
-    return [Track(_("GPUs busy"), values, float(len(uuids)), _("all cards"))]
 
 
 def _jobs(cluster: str, host: str) -> list[JobLine]:

@@ -20,7 +20,7 @@ from leadline.store.plan import Aggregate, Function, Row
 from leadline.store.scope import EVERYTHING
 from leadline.web.asking import desk
 from leadline.web.empty import newest_sample, nothing_yet
-from leadline.web.links import address
+from leadline.web.links import address, exports
 from leadline.web.pages.fleet import (
     HOUR,
     RATE,
@@ -40,6 +40,7 @@ from leadline.web.sentences import clusters, when
 from leadline.web.strips import heat
 from leadline.web.words import number, percent, size
 
+BUSY = Question(by=("host",), bucket="hour", period="last 24 hours", top=1000)
 REMEMBERED = timedelta(days=31)  # a node silent for longer is gone
 MOST = 100  # nodes on a page; the next has the next
 
@@ -89,6 +90,7 @@ class Page:
     sentence: str = ""
     heat: str = ""
     heat_table: str = ""
+    exports: Sequence[tuple[str, str]] = ()
     models: Sequence[Model] = ()
     states: bool = False
     lines: Sequence[Line] = ()
@@ -124,7 +126,8 @@ def show() -> str:
         clusters=clusters(),
         sentence=_sentence(len(lines), [key[1] for key in sorted(gone)]),
         heat=heat(cells, _("Share of the cores busy, by node and hour")) if cells else "",
-        heat_table=address(Question(by=("host", "hour_of_day"), period="last 24 hours", top=1000)),
+        heat_table=address(BUSY),
+        exports=exports(BUSY, picture="heat"),
         models=_models(now, known),
         states=bool(states),
         lines=lines[first : first + MOST],
@@ -236,7 +239,7 @@ def _model(key: tuple[str, str], seen: Cards | None, counted: Mapping[str, Any])
         failing=number(seen.failing) if seen and seen.failing else "",
         allocated=told("allocated"),
         idle=told("idle"),
-        unusable=" ".join([told("unusable"), str(counted.get("why", ""))]).strip(),
+        unusable=str(counted.get("why") or told("unusable")),
     )
 
 

@@ -18,7 +18,7 @@ from leadline.reports.picture import over_time
 from leadline.store.plan import Aggregate, Function, Group, Plan, Row
 from leadline.web.asking import desk
 from leadline.web.empty import newest_sample, nothing_yet, why_empty
-from leadline.web.links import address, narrowed
+from leadline.web.links import address, exports, narrowed
 from leadline.web.sentences import clusters, span, sureness
 from leadline.web.tables import Table, build
 from leadline.web.words import ago, number
@@ -44,6 +44,7 @@ class Section:
     facts: Sequence[Fact] = ()
     chart: str = ""
     ask: str = ""  # where a span of the chart is asked for
+    exports: Sequence[tuple[str, str]] = ()
     tables: Sequence[Table] = ()
     empty: Sequence[str] = ()
 
@@ -220,5 +221,6 @@ def _month() -> Section:
         if drawn
         else "",
         ask=address(asked),
+        exports=exports(asked),
         tables=_tables("last 30 days", 8),
     )

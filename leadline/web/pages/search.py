@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from flask import render_template, request
+from flask import render_template, request, url_for
 
 from leadline.formats.times import parse_time
 from leadline.language import _, ngettext
@@ -15,7 +15,7 @@ from leadline.query import Question, parse_filters
 from leadline.store.contract import Hit
 from leadline.web.asking import desk
 from leadline.web.empty import newest_sample, nothing_yet
-from leadline.web.links import address
+from leadline.web.links import told_of
 from leadline.web.sentences import clusters, spoken_period
 from leadline.web.words import number, stamp
 
@@ -28,7 +28,8 @@ class Line:
     command: str
     hours: str
     samples: str
-    users: str
+    users: Sequence[tuple[str, str]]
+    more_users: bool
     programs: str
     program_link: str
     last: str
@@ -42,6 +43,7 @@ class Page:
     where: str
     period: str
     lines: Sequence[Line] = ()
+    exports: Sequence[tuple[str, str]] = ()
     sentence: str = ""
     empty: Sequence[str] = ()
 
@@ -60,6 +62,7 @@ def show() -> str:
         page,
         title=_("Command lines with {words}").format(words=words),
         lines=lines,
+        exports=[("JSON", url_for("api_search", words=words, where=where or None, period=period))],
         sentence=_sentence(found.total, len(lines)),
         empty=() if lines else _why(period),
     )
@@ -88,16 +91,13 @@ def _why(period: str) -> list[str]:
 
 def _line(hit: Hit, period: str) -> Line:
     shown = hit.command_line[:LONGEST_LINE]
-    link = ""
-    if len(hit.programs) == 1:
-        quoted = hit.programs[0].replace("\\", "\\\\").replace('"', '\\"')
-        only = parse_filters(f'program="{quoted}"')
-        link = address(Question(by=("user",), where=only, period=period))
+    link = told_of("program", hit.programs[0], period) if len(hit.programs) == 1 else ""
     return Line(
         command=shown + ("…" if len(hit.command_line) > LONGEST_LINE else ""),
         hours=number(hit.core_hours, "hours"),
         samples=number(hit.samples),
-        users=", ".join(hit.users[:5]) + (" …" if len(hit.users) > 5 else ""),
+        users=[(user, told_of("user", user, period)) for user in hit.users[:5]],
+        more_users=len(hit.users) > 5,
         programs=", ".join(hit.programs[:3]) or _("unmatched"),
         program_link=link,
         last=stamp(parse_time(hit.last_seen).astimezone(desk().site.zone)),

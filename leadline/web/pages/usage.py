@@ -17,6 +17,7 @@ from leadline.query.measure import Measure
 from leadline.query.public import DIMENSIONS as FOR_ALL
 from leadline.query.question import BUCKETS, Filter, Question, Value
 from leadline.render.charts import draw_file, draw_png, draw_svg
+from leadline.reports.kinds import KINDS
 from leadline.reports.picture import in_order, in_page, picture
 from leadline.web.asking import desk
 from leadline.web.crosstab import Cross, cross
@@ -25,6 +26,7 @@ from leadline.web.links import (
     MOST_ROWS,
     address,
     chosen,
+    exports,
     narrowed,
     parameters,
     read,
@@ -104,6 +106,7 @@ class Page:
     empty: Sequence[str] = ()
     sentence: str = ""
     chart: str = ""
+    other: str = ""  # why it is not the picture that was chosen
     ask: str = ""  # where a span of the chart is asked for
     table: Table | None = None
     cross: Cross | None = None
@@ -139,7 +142,7 @@ def page_of(asked: Question, *, compare: bool = False) -> str:
         clusters=clusters(),
         form=_form(asked, compare),
         periods=_turns(asked, answer, compare),
-        exports=_exports(asked),
+        exports=[Link(text, href) for text, href in exports(asked)],
         filters=[
             Link(spoken_filter(known), address(without(asked, known), **_more(compare)))
             for known in asked.where
@@ -160,12 +163,9 @@ def _found(
 ) -> dict[str, object]:
     if not answer.rows:
         return {"empty": why_empty(asked, answer)}
-    kind, ask, drawn = chosen(), desk().ask, None
-    if kind and not desk().scope.least:
-        drawn = picture(asked, answer, measures[0], ask, kind)
-    elif not desk().scope.least:
-        drawn = in_page(asked, answer, measures[0], ask)
+    drawn, other = (None, "") if desk().scope.least else _picture(asked, answer, measures[0])
     return {
+        "other": other,
         "sentence": told(answer, measures[0], _before(asked, answer, measures[0])),
         "chart": draw_svg(drawn, title(answer, measures)) if drawn else "",
         "cross": cross(answer, measures[0], _step(asked)),
@@ -177,6 +177,21 @@ def _found(
             before=_rows_before(asked, answer, measures[0]) if compare else None,
         ),
     }
+
+
+def _picture(
+    asked: Question, answer: Answer, measure: Measure
+) -> tuple[dict[str, object] | None, str]:
+    """
+    What is drawn, and words where it is not the picture that was chosen.
+    """
+    kind, ask = chosen(), desk().ask
+    if not kind:
+        return in_page(asked, answer, measure, ask), ""
+    if (drawn := KINDS[kind](asked, answer, measure, ask)) is not None:
+        return drawn, ""
+    other = _("This cannot be drawn as {picture}: here is what fits.")
+    return picture(asked, answer, measure, ask), other.format(picture=_pictures()[kind])
 
 
 def _rows_before(asked: Question, answer: Answer, measure: Measure) -> Before | None:
@@ -277,7 +292,7 @@ def _turns(asked: Question, answer: Answer, compare: bool) -> list[Link]:
     links = []
     if before is not None:
         links.append(Link(f"◂ {short(before, _('earlier'))}", to(before.text)))
-    if after is not None and after.start is not None and after.start < desk().now:
+    if after is not None and after.start is not None and after.start < answer.asked:
         links.append(Link(f"{short(after, _('later'))} ▸", to(after.text)))
     if desk().scope.least:
         return links
@@ -287,20 +302,6 @@ def _turns(asked: Question, answer: Answer, compare: bool) -> list[Link]:
     for text in ("today", "last 7 days", "last 30 days", "this month", "this year"):
         links.append(Link(spoken_period(text), to(text), text == asked.period))
     return links
-
-
-def _exports(asked: Question) -> list[Link]:
-    files = [
-        Link("CSV", address(asked, "api_usage", format="csv")),
-        Link("JSON", address(asked, "api_usage", format="json")),
-    ]
-    if desk().scope.least:
-        return files
-    return [
-        *files,
-        Link("SVG", address(asked, "usage_svg")),
-        Link("PNG", address(asked, "usage_png")),
-    ]
 
 
 def _drawing() -> dict[str, object]:

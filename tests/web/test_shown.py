@@ -1,0 +1,174 @@
+"""What pages lead to: files of every picture, things behind every name, the rest of long lists."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import timedelta
+from html import unescape
+
+import pytest
+from flask.testing import FlaskClient
+from playwright.sync_api import Browser, Page
+
+from leadline.store.memory import MemoryStore
+from leadline.web import create_app
+from tests.web.conftest import HOSTILE, NOW, job, node, process, site_of
+
+DRAWN = {
+    "/": 4,
+    "/usage?period=last+7+days": 4,
+    "/nodes": 4,
+    "/nodes/fox/c1-0": 4,
+    "/jobs/fox/100": 0,
+    "/jobs?period=last+7+days": 2,
+    "/findings": 0,
+    "/search?words=gmx&period=last+7+days": 1,
+}
+FILES = re.compile(
+    r'href="([^"]*(?:format=|\.)(csv|json|svg|png)\b[^"]*|[^"]*/api/v1/search[^"]*)"'
+)
+KINDS = {"csv": "text/csv", "json": "application/json", "svg": "image/svg+xml", "png": "image/png"}
+
+
+def files_of(client: FlaskClient, path: str) -> Iterator[tuple[str, str]]:
+    page = client.get(path).get_data(as_text=True)
+    for address, form in FILES.findall(page):
+        if "icon.svg" not in address:
+            yield unescape(address), form or "json"
+
+
+@pytest.mark.parametrize("path", DRAWN)
+def test_every_picture_is_there_as_files(client: FlaskClient, path: str) -> None:
+    """
+    CSV, JSON, SVG and PNG, where there is a picture; each of them opens.
+    """
+    found = list(files_of(client, path))
+    assert len(found) >= DRAWN[path]
+    for address, form in found:
+        answer = client.get(address)
+        assert answer.status_code == 200, address
+        assert answer.content_type.startswith(KINDS[form])
+        assert len(answer.data) > 30
+
+
+def test_node_over_time_is_a_table_of_what_is_drawn(client: FlaskClient) -> None:
+    """
+    One row an hour, cores busy in it; what is no form and what nobody knows is refused.
+    """
+    got = client.get("/nodes/fox/c1-0/over-time.csv?period=last+24+hours")
+    head, *rows = got.get_data(as_text=True).splitlines()
+    assert head.startswith("time,cores busy")
+    assert 23 <= len(rows) <= 25
+    assert all(row.split(",")[1] == "30.0" for row in rows)
+    for path in ("c1-0/over-time.gif", "nobody/over-time.csv"):
+        assert client.get(f"/nodes/fox/{path}").status_code == 400
+
+
+def around() -> MemoryStore:
+    """
+    A job of somebody with a hostile name, and another beside it.
+    """
+    store = MemoryStore()
+    end = NOW - timedelta(hours=1)
+    documents = [job(end, 7, **{"user.name": HOSTILE, "project": "nn-1", "job.nodes": ["c1-1"]})]
+    for hour in range(1, 6):
+        for number, run in ((1, "fox/7"), (4, "fox/8")):
+            documents.append(process(NOW - timedelta(hours=hour), number, **{"job.id": run}))
+    documents.append(node(NOW - timedelta(hours=1), "c1-1"))
+    store.write(documents, "create")
+    return store
+
+
+def test_names_of_a_job_lead_on() -> None:
+    """
+    Its user, project, programs, processes and neighbours: each name opens what is known of it.
+    """
+    client = create_app(site_of(around())).test_client()
+    page = client.get("/jobs/fox/7").get_data(as_text=True)
+    links = {unescape(link) for link in re.findall(r'<td[^>]*><a href="([^"]+)"', page)}
+    assert any("user%3D" in link for link in links)
+    assert any("project%3Dnn-1" in link for link in links)
+    assert any("program%3DVASP" in link for link in links)
+    assert "/jobs/fox/8" in links
+    for link in links:
+        assert client.get(link).status_code == 200, link
+
+
+def test_long_list_of_jobs_goes_on() -> None:
+    """
+    A hundred at a time, by links, until every run was shown once.
+    """
+    store = MemoryStore()
+    store.write([job(NOW - timedelta(minutes=n), n) for n in range(1, 231)], "create")
+    client = create_app(site_of(store)).test_client()
+    link, seen = "/jobs?period=last+7+days&shortest=10", []
+    while link:
+        page = client.get(link).get_data(as_text=True)
+        seen += re.findall(r'name="job" value="(fox/\d+)"', page)
+        more = re.search(r'href="([^"]+)">older ones', page)
+        link = unescape(more[1]) if more else ""
+    assert len(seen) == len(set(seen)) == 230
+    assert "the newest</a>" in page
+    short = client.get("/api/v1/jobs?period=last+7+days&shortest=301").get_json()
+    assert short["rows"] == []
+
+
+def test_picture_that_cannot_be_drawn_is_told(client: FlaskClient) -> None:
+    """
+    Who asks for a histogram of programs gets another picture, and is told so.
+    """
+    told = "This cannot be drawn as histogram: here is what fits."
+    page = client.get("/usage?by=program&picture=histogram&period=all").get_data(as_text=True)
+    assert told in page
+    assert told not in client.get("/usage?picture=bars&period=all").get_data(as_text=True)
+
+
+def test_nothing_is_later_than_now(client: FlaskClient) -> None:
+    """
+    A period that ends now has one before it, and none after.
+    """
+    page = client.get("/usage?period=last+7+days").get_data(as_text=True)
+    assert "◂ earlier" in page
+    assert "▸" not in page
+    assert "▸" in client.get("/usage?period=2026-11-18").get_data(as_text=True)
+
+
+@pytest.fixture
+def paper(browser: Browser) -> Iterator[Page]:
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.emulate_media(media="print")
+    yield page
+    context.close()
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("path", ["/usage", "/jobs", "/findings", "/search?words=gmx"])
+def test_paper_has_figures_and_no_forms(paper: Page, address: str, path: str) -> None:
+    """
+    Forms, links to files and buttons are not printed; tables, and where they came from, are.
+    """
+    asked = f"{address}{path}{'&' if '?' in path else '?'}period=last+7+days"
+    paper.goto(asked)
+    for gone in ("form.ask", "main button", ".exports", ".turn", "input"):
+        for one in paper.locator(gone).all():
+            assert not one.is_visible(), gone
+    if paper.locator("table").count():
+        assert paper.locator("table").first.is_visible()
+    assert asked.partition("?")[0] in paper.inner_text(".printed")
+
+
+@pytest.mark.browser
+def test_short_names_are_not_broken(browser: Browser, address: str) -> None:
+    """
+    Beside their bars, on a narrow screen and a wide one: a program's name stands on one line.
+    """
+    for width in (390, 1024, 1280):
+        page = browser.new_page(viewport={"width": width, "height": 800})
+        page.goto(f"{address}/")
+        name = page.locator("td.name", has_text="unmatched").first
+        box = name.locator("a").bounding_box()
+        assert box is not None
+        assert box["height"] < 24
+        page.close()
