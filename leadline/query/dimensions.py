@@ -302,8 +302,8 @@ def dimension(name: str) -> Dimension:
     found = BY_NAME.get(name) or BY_NAME.get(ALIASES.get(name, ""))
     if found is None:
         near = get_close_matches(name, [*BY_NAME, *BUCKETS], 1)
-        hint = f"; do you mean {near[0]}?" if near else ""
-        raise QuestionError(f"no dimension {name!r}{hint} There are {', '.join(BY_NAME)}")
+        hint = f"do you mean {near[0]}?" if near else "none is like it."
+        raise QuestionError(f"no dimension {name!r}: {hint} There are {', '.join(BY_NAME)}")
     return found
 
 

@@ -143,7 +143,7 @@ def move(day: date, unit: str, count: int) -> date:
         last = calendar.monthrange(year, month + 1)[1]
         return date(year, month + 1, min(day.day, last))
     except (OverflowError, ValueError, calendar.IllegalMonthError):
-        raise QuestionError(f"{count} {unit}s from {day} is out of the calendar") from None
+        raise QuestionError(f"period from {day}: out of the calendar") from None
 
 
 def unit_period(unit: str, day: date, zone: ZoneInfo) -> Period:
@@ -236,7 +236,7 @@ def _first_day(text: str, unit: str) -> date | None:
             return date.fromisocalendar(year, int(text[-2:]), 1)
         return date.fromisoformat(text)
     except ValueError:
-        raise QuestionError(f"{text!r} is no {unit} of the calendar") from None
+        raise QuestionError(f"period {text!r}: not in the calendar") from None
 
 
 def _edge(text: str, zone: ZoneInfo, *, closing: bool) -> datetime | None:

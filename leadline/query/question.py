@@ -125,7 +125,7 @@ def question(
     """
     buckets = [name for name in by if name in BUCKETS]
     if len(buckets) > 1:
-        raise QuestionError(f"by {' and '.join(buckets)}: one time bucket at a time")
+        raise QuestionError(f"by {', '.join(buckets)}: one time bucket at a time")
     measures = measures or ("core_hours_used",)
     return Question(
         measures,
@@ -158,8 +158,8 @@ def parse_question(text: str) -> Question:
     if "per" in clauses and not (len(per) == 1 and per[0] in BUCKETS):
         raise QuestionError(f"per {' '.join(per)}: write one of {', '.join(BUCKETS)}")
     return question(
-        measures=_names(clauses.get("", []), "measure"),
-        by=(*_names(clauses.get("by", []), "dimension"), *per),
+        measures=_names(clauses.get("", [])),
+        by=(*_names(clauses.get("by", [])), *per),
         where=tuple(_filters(clauses.get("where", []))),
         period=" ".join(_unquoted(word) for word in clauses.get("during", [])),
         top=int(top[0]) if top else None,
@@ -194,13 +194,13 @@ def _clauses(tokens: list[str]) -> dict[str, list[str]]:
     return clauses
 
 
-def _names(tokens: list[str], what: str) -> tuple[str, ...]:
+def _names(tokens: list[str]) -> tuple[str, ...]:
     names = [word for word in tokens if word != ","]
     for name in names:
         if not _NAME.fullmatch(name):
-            raise QuestionError(f"{name!r} is no {what}")
+            raise QuestionError(f"{name!r} is not a name")
     if tokens and len(tokens) != 2 * len(names) - 1:
-        raise QuestionError(f"put a comma between {what}s: {' '.join(tokens)}")
+        raise QuestionError(f"{' '.join(tokens)}: put commas between names")
     return tuple(names)
 
 

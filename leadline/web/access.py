@@ -20,6 +20,7 @@ from flask import Response, g, has_request_context, make_response, redirect, req
 from werkzeug.wrappers import Response as AnyResponse
 
 from leadline.errors import NotAllowedError, SettingsError
+from leadline.language import _, later
 from leadline.store.scope import EVERYTHING, PUBLIC, Scope
 from leadline.web import tokens
 from leadline.web.accounts import Accounts
@@ -74,7 +75,7 @@ class Door:
         if way is not None and (answer := way()) is not None:
             return answer
         if g.scope.least and request.endpoint not in FOR_ALL and request.endpoint is not None:
-            raise NotAllowedError("this is not shown to everybody; sign in to see it")
+            raise NotAllowedError(later("this is not shown to everybody; sign in to see it"))
         return None
 
     def _from_elsewhere(self) -> AnyResponse | None:
@@ -84,12 +85,12 @@ class Door:
         if request.method not in ("GET", "HEAD", "OPTIONS"):
             origin = request.headers.get("Origin") or request.headers.get("Referer") or ""
             if urlsplit(origin).netloc != request.host:
-                return refused(403, "A form of another site is not taken.")
+                return refused(403, _("A form of another site is not taken."))
         known = self.settings
         listens, host = known.listen.rpartition(":")[0].strip("[]"), urlsplit(f"//{request.host}")
         own = known.access == "open" and listens in LOOPBACK and not known.proxies
         if own and host.hostname not in LOOPBACK:
-            return refused(403, "Open it as http://127.0.0.1, under no other name.")
+            return refused(403, _("Open it as http://127.0.0.1, under no other name."))
         return None
 
     def _by_program(self, token: tokens.Token) -> AnyResponse | None:
@@ -97,7 +98,8 @@ class Door:
         With a token of its own a program needs no sign-on, and no cookie.
         """
         if not token.opens(request.endpoint):
-            return refused(403, "This token reads /metrics and /api/v1/constants, nothing else.")
+            told = _("This token reads /metrics and /api/v1/constants, nothing else.")
+            return refused(403, told)
         if token.name:
             self._known_as(token.name)
         return None
@@ -114,9 +116,8 @@ class Door:
             return None
         if self._cookie() is not None:
             return None
-        return refused(
-            401, "Open the address that `leadline address` prints; each opens the pages once."
-        )
+        told = _("Open the address that `leadline address` prints; each opens the pages once.")
+        return refused(401, told)
 
     def _cookie(self) -> str | None:
         return unsealed(self._secret, "cookie", request.cookies.get(COOKIE, ""), self.clock())
@@ -145,7 +146,7 @@ class Door:
             g.scope, g.reader = PUBLIC, ""
             return None
         if request.path.startswith(("/api/", "/metrics")) or request.method != "GET":
-            return refused(401, "Sign in.")
+            return refused(401, _("Sign in."))
         return redirect(url_for("login", to=_address(dict(request.args))), 303)
 
     def _by_proxy(self) -> AnyResponse | None:
@@ -158,12 +159,12 @@ class Door:
         elif peer() in known.trusted_peers:
             name = request.headers.get(known.user_header, "")
         else:
-            return refused(403, "Pages are reached through the site's sign-on only.")
+            return refused(403, _("Pages are reached through the site's sign-on only."))
         if not name and known.public:
             g.scope = PUBLIC
             return None
         if not _NAME.fullmatch(name):
-            return refused(401, "The site's sign-on gave no user name.")
+            return refused(401, _("The site's sign-on gave no user name."))
         self._known_as(name)
         return None
 
@@ -178,7 +179,7 @@ def scope_of(name: str, settings: WebSettings) -> Scope:
     if name in settings.admins:
         return EVERYTHING
     led = [entry.partition(":") for entry in settings.leaders]
-    groups = frozenset(group for leader, _, group in led if leader == name and group)
+    groups = frozenset(group for leader, _colon, group in led if leader == name and group)
     return Scope(users=frozenset({name}), groups=groups)
 
 

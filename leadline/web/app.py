@@ -8,19 +8,16 @@ import re
 from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError, version
 
-from flask import Flask, Response, g, make_response, render_template, request
-from werkzeug.exceptions import HTTPException
+from flask import Flask, Response, g, request
 from werkzeug.middleware.proxy_fix import ProxyFix
-from werkzeug.wrappers import Response as AnyResponse
 
-from leadline.errors import LeadlineError, NotAllowedError, QuestionError, StoreError
-from leadline.language import _, current, said
+from leadline.language import _, current
 from leadline.render import safe_text
 from leadline.web.access import Door, shown, signs_in
-from leadline.web.problem import problem
 from leadline.web.settings import WebSettings
 from leadline.web.site import Site, read_site
 from leadline.web.speaking import add_languages, links
+from leadline.web.trouble import add_errors, failed
 from leadline.web.words import stamp
 
 # Our own files and nothing else: what a command line holds can never run.
@@ -152,52 +149,4 @@ def guard(response: Response) -> Response:
         response.headers.setdefault(name, value)
     if request.endpoint != "static":
         response.headers.setdefault("Cache-Control", "private, no-cache")
-    return response
-
-
-def add_errors(app: Flask) -> None:
-    app.register_error_handler(QuestionError, bad_question)
-    app.register_error_handler(LeadlineError, out_of_order)
-    app.register_error_handler(HTTPException, http_error)
-    app.register_error_handler(500, broken)
-
-
-def bad_question(error: QuestionError) -> Response:
-    return failed(400, _("That cannot be asked"), said(str(error)))
-
-
-def out_of_order(error: LeadlineError) -> Response:
-    if isinstance(error, NotAllowedError):
-        return failed(403, _("That is not shown to everybody"), said(str(error)))
-    if isinstance(error, StoreError):
-        return failed(
-            503, _("The store does not answer"), str(error), _("`leadline status` says more.")
-        )
-    return failed(500, _("That did not work"), said(str(error)))
-
-
-def http_error(error: HTTPException) -> AnyResponse | Response:
-    if error.code is None or error.code < 400:
-        return error.get_response()
-    if error.code == 404:
-        return failed(
-            404, _("No such page"), _("Nothing lives at {path}.").format(path=request.path[:200])
-        )
-    return failed(error.code, error.name, error.description or error.name)
-
-
-def broken(error: Exception) -> Response:
-    told = _("An error in leadline itself; its traceback is in the log of `leadline serve`.")
-    return failed(500, _("Something broke"), told)
-
-
-def failed(code: int, title: str, message: str, hints: str = "") -> Response:
-    """
-    One clear line, as a page or as JSON, whichever was asked for.
-    """
-    if request.path.startswith("/api/"):
-        return problem(code, title, message)
-    page = render_template("error.html", title=title, message=message, hints=hints)
-    response = make_response(page)
-    response.status_code = code
     return response

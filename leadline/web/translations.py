@@ -45,6 +45,27 @@ SENTENCES = (
     "leadline.reports.scale",
     "leadline.reports.scale_limits",
 )
+# Modules whose errors a reader of pages can meet: what is raised in them.
+ERRORS = (
+    "leadline.query.compile",
+    "leadline.query.dimensions",
+    "leadline.query.kinds",
+    "leadline.query.measures",
+    "leadline.query.periods",
+    "leadline.query.question",
+    "leadline.query.tables",
+    "leadline.reports.findings",
+    "leadline.reports.grants",
+    "leadline.reports.job",
+    "leadline.reports.job_runs",
+    "leadline.reports.life",
+    "leadline.store.scope",
+    "leadline.web.links",
+    "leadline.web.pages.compare",
+    "leadline.web.pages.findings",
+    "leadline.web.pages.node",
+    "leadline.web.pages.usage",
+)
 _WORDS = re.compile(r"[a-z]{2,}\W* \W*\w+|\w+\W* \W*[a-z]{2,}", re.IGNORECASE)
 PLUMBING = {"amount", "ceil", "len", "limits", "math", "number", "or", "row", "self", "str", "view"}
 _OPTION = re.compile(r"(--?[\w-]+=?(\{\w+\}|\d+)?[: ]?)+")
@@ -109,6 +130,26 @@ def _sentences() -> Iterator[str]:
     for name in SENTENCES:
         source = Path(str(import_module(name).__file__)).read_text(encoding="utf-8")
         yield from sentences(source)
+    for name in ERRORS:
+        source = Path(str(import_module(name).__file__)).read_text(encoding="utf-8")
+        yield from errors(source)
+
+
+def errors(source: str) -> set[str]:
+    """
+    What a module raises, and the hints it puts behind.
+    """
+    found = set()
+    for node in ast.walk(ast.parse(source)):
+        parts: list[ast.expr] = []
+        if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
+            parts = list(node.exc.args)
+        elif isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "hint":
+            value = node.value
+            parts = [value.body, value.orelse] if isinstance(value, ast.IfExp) else [value]
+        texts = (_text_of(part) for part in parts)
+        found |= {text for text in texts if _WORDS.search(re.sub(r"\{\w+\}", "", text))}
+    return found
 
 
 def sentences(source: str) -> set[str]:

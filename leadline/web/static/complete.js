@@ -14,7 +14,7 @@ function complete(input, root) {
   list.id = `choices-${input.name}`;
   list.className = "choices";
   list.setAttribute("role", "listbox");
-  list.setAttribute("aria-label", input.name);
+  list.setAttribute("aria-label", input.labels[0]?.firstChild.textContent ?? input.name);
   list.hidden = true;
   input.after(list);
   const attributes = { role: "combobox", "aria-controls": list.id, "aria-autocomplete": "list" };
@@ -103,13 +103,20 @@ async function choices(text, root) {
     dimensions ??= (await fetched(new URL("api/v1/dimensions", root))).rows;
     return dimensions
       .filter((known) => known.name.startsWith(name.toLowerCase()))
-      .map((known) => ({ text: `${known.name}=`, shown: `${known.name}  ${known.title}` }));
+      .map((known) => ({ text: `${known.name}=`, shown: `${known.name}  ${title(known)}` }));
   }
   const address = new URL("api/v1/values", root);
   address.search = new URLSearchParams({ dimension: name, starts: typed.split("|").pop() });
   const before = typed.includes("|") ? typed.slice(0, typed.lastIndexOf("|") + 1) : "";
   const { values } = await fetched(address);
   return values.map((value) => ({ text: `${name}${sign}${before}${quoted(value)}`, shown: value }));
+}
+
+// The API speaks English; a page in another language has the titles in its own form, or none.
+function title(known) {
+  const option = document.querySelector(`select[name=by] option[value="${known.name}"]`);
+  if (option) return option.textContent.trim();
+  return document.documentElement.lang === "en" ? known.title : "";
 }
 
 // As the question writes it: what holds blanks or signs stands in quotes.

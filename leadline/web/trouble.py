@@ -1,0 +1,75 @@
+"""
+What goes wrong, as a page in the reader's language or as JSON: one line that says what, and the
+way out.
+"""
+
+from __future__ import annotations
+
+from flask import Flask, Response, make_response, render_template, request
+from werkzeug.exceptions import HTTPException
+from werkzeug.wrappers import Response as AnyResponse
+
+from leadline.errors import LeadlineError, NotAllowedError, QuestionError, StoreError
+from leadline.language import _, later, said
+from leadline.store.scope import EVERYTHING
+from leadline.web.access import scope
+from leadline.web.problem import problem
+
+# What web servers and ours refuse before any page is asked, by its status.
+REFUSED = {
+    400: later("That request is not one a browser sends."),
+    405: later("Pages are only read; forms go to sign-in and sign-out."),
+    413: later("That is larger than any form here."),
+}
+
+
+def add_errors(app: Flask) -> None:
+    app.register_error_handler(QuestionError, bad_question)
+    app.register_error_handler(LeadlineError, out_of_order)
+    app.register_error_handler(HTTPException, http_error)
+    app.register_error_handler(500, broken)
+
+
+def bad_question(error: QuestionError) -> Response:
+    return failed(400, _("That cannot be asked"), said(str(error)))
+
+
+def out_of_order(error: LeadlineError) -> Response:
+    if isinstance(error, NotAllowedError):
+        return failed(403, _("That is not shown to everybody"), said(str(error)))
+    if isinstance(error, StoreError):
+        # The engine's own words, with its address in them, are for those who run it.
+        told = str(error) if scope(EVERYTHING).everything else ""
+        return failed(
+            503, _("The store does not answer"), told, _("`leadline status` says more."), lang="en"
+        )
+    return failed(500, _("That did not work"), said(str(error)))
+
+
+def http_error(error: HTTPException) -> AnyResponse | Response:
+    if error.code is None or error.code < 400:
+        return error.get_response()
+    if error.code == 404:
+        told = _("Nothing lives at {path}.").format(path=request.path[:200])
+        return failed(404, _("No such page"), told)
+    if error.code in REFUSED:
+        return failed(error.code, _("That did not work"), _(REFUSED[error.code]))
+    return failed(error.code, _("That did not work"), f"{error.code} {error.name}", lang="en")
+
+
+def broken(error: Exception) -> Response:
+    told = _("An error in leadline itself; its traceback is in the log of `leadline serve`.")
+    return failed(500, _("Something broke"), told)
+
+
+def failed(code: int, title: str, message: str, hints: str = "", lang: str = "") -> Response:
+    """
+    One clear line, as a page or as JSON, whichever was asked for; LANG, where it is not the
+    reader's.
+    """
+    if request.path.startswith("/api/"):
+        return problem(code, title, message)
+    page = render_template("error.html", title=title, message=message, hints=hints, lang=lang)
+    response = make_response(page)
+    response.status_code = code
+    return response
