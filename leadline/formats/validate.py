@@ -30,8 +30,12 @@ SET_COUNT = 10000
 SHAPES_KEPT = 4096
 
 # What a sender may leave out: the worker adds the cluster, old sources know no boot.
+# Hourly usage is told apart by whatever its samples said, which may be nothing.
 OPTIONAL_KEY = frozenset(
-    {"cluster", "boot.id", "sample.uptime", "job.run", "command.shape", "user.id", "gpu.model"}
+    (
+        *("cluster", "boot.id", "sample.uptime", "gpu.model", "job.id", "job.run", "user.id"),
+        *("user.name", "program.name", "program.rule", "process.name", "stray", "command.shape"),
+    )
 )
 
 Values = Callable[[Document], tuple[object, ...]]

@@ -86,6 +86,13 @@ def counted(value: Part) -> float | None:
     return len(value) if isinstance(value, frozenset) else value
 
 
+def nothing(function: Function) -> float | None:
+    """
+    A part of no documents at all: no count is 0, anything else is not measured.
+    """
+    return 0 if function in (Function.COUNT, Function.DISTINCT) else None
+
+
 def part(
     function: Function, field: str = "", *where: Condition, percent: float = 50.0
 ) -> Aggregate:

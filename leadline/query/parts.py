@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from leadline.query.compile import Source
-from leadline.query.measure import JOINED, Part, joined
+from leadline.query.measure import JOINED, Part, joined, nothing
 from leadline.store.plan import Function, Plan, Row, Scalar
 
 Key = tuple[Scalar | None, ...]
@@ -35,8 +35,12 @@ def values_of(keys: Iterable[Key]) -> dict[Key, set[Scalar]]:
     return found
 
 
-def any_of(parts: Parts) -> bool:
-    return any(value for value in parts.values())
+def any_of(plan: Plan, parts: Parts) -> bool:
+    """
+    Whether there was a document: a wait of no seconds is one, a count of 0 is none.
+    """
+    empty = {a.name: nothing(a.function) for a in plan.aggregates}
+    return any(value != empty[name] for name, value in parts.items())
 
 
 def numbers(plan: Plan, row: Row) -> Parts:

@@ -73,10 +73,13 @@ class Asker:
         by: Sequence[Dimension],
         bucket: str | None,
         where: tuple[Condition, ...] = (),
+        without: tuple[tuple[Condition, ...], ...] = (),
     ) -> Table:
         """
         Parts by the values of BY and the time bucket (last in the key, when there is one).
         """
+        if without:
+            source = replace(source, plan=replace(source.plan, without=without))
         key = (source.plan, tuple(known.name for known in by), bucket, where)
         if key not in self.seen:
             if source.running and bucket is not None:
@@ -86,7 +89,7 @@ class Asker:
                 ask = self._with_sets if source.listed else self._ask
                 found = ask(plan, by, bucket)
                 if source.running:  # runs before the period are looked at, too, and not counted
-                    found = {k: parts for k, parts in found.items() if not k or any_of(parts)}
+                    found = {k: p for k, p in found.items() if not k or any_of(plan, p)}
                 self.seen[key] = found
         return self.seen[key]
 
@@ -113,7 +116,7 @@ class Asker:
                 break
             plan = between(source, start, end)
             part = self._ask(replace(plan, where=(*plan.where, *where)), by, None)
-            table |= {(*key, label): parts for key, parts in part.items() if any_of(parts)}
+            table |= {(*key, label): parts for key, parts in part.items() if any_of(plan, parts)}
         return table
 
     def _with_sets(self, plan: Plan, by: Sequence[Dimension], bucket: str | None) -> Table:
@@ -153,7 +156,7 @@ class Asker:
         for label, start, end in self._buckets(plan, bucket):
             part = self._rows(replace(plan, by=groups, start=start, end=end))
             table |= {
-                (*key, label): parts for key, parts in part.items() if groups or any_of(parts)
+                (*key, label): parts for key, parts in part.items() if groups or any_of(plan, parts)
             }
         return table
 
@@ -165,14 +168,17 @@ class Asker:
         place = next(n for n, known in enumerate(by) if known.by_node_in(plan.dataset))
         before, after = by[:place], by[place + 1 :]
         functions = {a.name: a.function for a in plan.aggregates}
-        if not all(function in JOINED for function in functions.values()):
+        several = by[place].multiple_in(plan.dataset)  # a run on two nodes of a kind counts once
+        if several or not all(function in JOINED for function in functions.values()):
             table: Table = {}
             for kind in (*sorted(set(kinds.values())), None):
-                part = self._ask(of_kind(plan, kinds, kind), (*before, *after), bucket)
+                asked = of_kind(plan, kinds, kind)
+                parts_of = [self._ask(each, (*before, *after), bucket) for each in asked]
+                part = joined_tables(functions, parts_of) if len(asked) > 1 else parts_of[0]
                 table |= {
                     (*key[:place], kind, *key[place:]): parts
                     for key, parts in part.items()
-                    if key or any_of(parts)
+                    if key or any_of(plan, parts)
                 }
             return table
         nodes = (dimension("cluster"), dimension("host"))
@@ -290,7 +296,7 @@ class Asker:
         names = sorted(frozenset[Scalar]().union(*new.values()), key=str)
         if len(names) > MOST_LOOKED_UP:
             both = values_of(
-                (*self._plain(cut.usage), *((*k, v) for k in new for v in new[k] or {None}))
+                (*self._plain(cut.usage), *((*k, v) for k in new for v in (*new[k], None)))
             )
             return {key: len(values) for key, values in both.items()}
         counted = self._plain(replace(cut.usage, aggregates=(aggregate,), by=plan.by))
@@ -358,14 +364,3 @@ def shown_conditions(
     if None in values:
         found.append((Condition(field_name, Op.MISSING),))
     return found
-
-
-def hidden_conditions(field_name: str, values: Sequence[Scalar | None]) -> tuple[Condition, ...]:
-    """
-    Documents that have none of VALUES.
-    """
-    known = tuple(value for value in values if value is not None)
-    found = [Condition(field_name, Op.NOT_IN, known)] if known else []
-    if None in values:
-        found.append(Condition(field_name, Op.EXISTS))
-    return tuple(found)

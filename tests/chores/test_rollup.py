@@ -271,3 +271,42 @@ def test_the_best_of_usage_and_open_hours(tmp_path: Path, order: str) -> None:
         assert {"process", "usage"} == set(found.datasets)
         assert figures(found) == figures(raw), text
     lake.close()
+
+
+def test_sessions_and_strays_are_told_apart() -> None:
+    """
+    One command in two sessions is two jobs in usage, too, and what is no stray is said to be none.
+    """
+    shared: Document = {
+        "dataset": "process",
+        "@timestamp": "2026-11-20T11:10:00.000Z",
+        "event.ingested": "2026-11-20T11:11:00.000Z",
+        "cluster": "fox",
+        "host.name": "login-1",
+        "boot.id": "b1",
+        "user.id": "7",
+        "user.name": "alice",
+        "process.name": "python3",
+        "command.shape": "python3",
+        "core_seconds": 3600.0,
+    }
+    made = [("one", False, 1), ("two", False, 2), ("two", True, 3)]
+    store = MemoryStore()
+    documents = [
+        {
+            **shared,
+            "sample.uptime": number,
+            "process.entity_id": f"{number}-1",
+            "job.id": f"fox/login-1/{session}",
+            "stray": stray,
+        }
+        for session, stray, number in made
+    ]
+    store.write(documents, "create")
+    rolled(store)
+    for text in ("core_hours_used by job", "core_hours_used by stray", "samples by shape"):
+        asked = f"{text} during 2026-11-20"
+        found = told(store, asked)
+        assert found.datasets == ("usage",)
+        assert found.rows == told(store, asked, rolled=False).rows
+    assert 2 == told(store, "jobs_sampled during 2026-11-20").total["jobs_sampled"]

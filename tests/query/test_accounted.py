@@ -248,3 +248,37 @@ def test_jobs_submitted_by_hour_of_day() -> None:
     store = stored([run(1, "2026-10-10T08:00", None, None, **clock)])
     found = answer(store, "jobs_submitted by hour_of_day, weekday during 2026-10")
     assert [(8, 6, 1)] == [tuple(row.values()) for row in found.rows]
+
+
+def test_who_ran_nothing_is_no_row_of_jobs_running(store: MemoryStore) -> None:
+    """
+    Runs that were over before the period begins are looked at, and give nobody a row of noughts.
+    """
+    assert answer(store, "jobs_running by user during 2026-11-28..2026-11-29").rows == (
+        {"user": "alice", "jobs_running": 1},
+    )
+    before = run(9, "2026-09-01T08:00", "2026-09-01T08:00", "2026-09-01T09:00")
+    store.write([{**before, "user.name": "zoe"}], "replace")
+    found = answer(store, "jobs_running by user during 2026-11-28..2026-11-29")
+    assert ["alice"] == [row["user"] for row in found.rows]
+
+
+def test_a_wait_of_no_seconds_is_a_row_of_its_year(store: MemoryStore) -> None:
+    """
+    Nought that was measured is told; a year without a start is not.
+    """
+    at_once = run(9, "2024-09-01T08:00", "2024-09-01T08:00", "2024-09-01T09:00")
+    store.write([{**at_once, "user.name": "zoe"}], "replace")
+    found = answer(store, "wait_p90 per year where user=zoe during all")
+    assert (({"year": "2024-01-01", "wait_p90": 0.0}),) == found.rows
+
+
+def test_none_running_is_fewer_than_one(store: MemoryStore) -> None:
+    """
+    Whom only another measure knows ran 0 jobs, which is the least there is.
+    """
+    late = run(9, "2026-11-28T08:00", None, None, **{"user.name": "zoe"})
+    store.write([late], "replace")
+    text = "jobs_submitted, jobs_running by user during 2026-11-28..2026-11-29 top 1"
+    found = answer(store, f"{text} order jobs_running ascending")
+    assert [("zoe", 0)] == [(row["user"], row["jobs_running"]) for row in found.rows]
