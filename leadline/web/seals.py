@@ -4,15 +4,18 @@ Small texts only this site can have written, and that end: cookies, and addresse
 
 from __future__ import annotations
 
+import fcntl
 import hmac
 import os
 import secrets
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 from hashlib import sha256
+from io import StringIO
 from pathlib import Path
 from threading import Lock
+from typing import TextIO
 
 TICKET_LASTS = timedelta(hours=24)
 SHORTEST = 16  # characters of a secret
@@ -67,20 +70,23 @@ class Tickets:
         name = unsealed(self._secret, "ticket", shown, self._clock())
         if name is None:
             return False
-        with self._lock:
-            if name in self._memory or name in self._taken():
+        with self._lock, self._spent() as spent:
+            if name in self._memory or name in spent.read().split():
                 return False
             self._memory.add(name)
-            self._keep(name)
+            spent.write(f"{name}\n")
         return True
 
-    def _taken(self) -> set[str]:
-        with suppress(OSError):
-            return set(self._file.read_text(encoding="ascii").split())
-        return set()
-
-    def _keep(self, name: str) -> None:
-        with suppress(OSError):
-            handle = os.open(self._file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-            with os.fdopen(handle, "w", encoding="ascii") as out:
-                out.write(f"{name}\n")
+    @contextmanager
+    def _spent(self) -> Iterator[TextIO]:
+        """
+        The file, while no other process has it; nothing that lasts where it cannot be written.
+        """
+        try:
+            handle = os.open(self._file, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+        except OSError:
+            yield StringIO()
+            return
+        with os.fdopen(handle, "r+", encoding="ascii") as spent:
+            fcntl.flock(spent, fcntl.LOCK_EX)
+            yield spent
