@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 import click
 import orjson
 
+from leadline.commands.clocks import by_own_clocks
 from leadline.commands.context import Context, with_context
 from leadline.commands.usage import zone_of
 from leadline.formats.times import EARLIEST
@@ -51,8 +52,11 @@ def findings(context: Context, kinds: tuple[str, ...], period: str, form: str) -
     elif not told and form == "table":
         click.echo(f"Nothing found in {period}.")
     else:
-        shown = [{**row, "since": str(row["since"] or "")[:16]} for row in told]
+        labels, clocks = by_own_clocks(told, ("since",), context.clusters)
+        people = form in ("table", "markdown")
         width = shutil.get_terminal_size((140, 24)).columns
-        click.echo(render(Table(COLUMNS, tuple(shown)), form, width=width))
+        click.echo(render(Table(COLUMNS, tuple(told), labels if people else ()), form, width=width))
+        if people and clocks:
+            click.echo(f"\n{clocks}")
     if told:
         click.get_current_context().exit(3)

@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 import click
 import orjson
 
+from leadline.commands.clocks import by_own_clocks
 from leadline.commands.context import Context, with_context
 from leadline.commands.usage import zone_of
 from leadline.errors import QuestionError
@@ -16,7 +17,7 @@ from leadline.query import Filter, Period, parse_filters, parse_period, question
 from leadline.query.compile import conditions_of
 from leadline.query.dimensions import dimension
 from leadline.render import Table, render
-from leadline.render.table import FORMATS
+from leadline.render.table import FORMATS, Value
 from leadline.reports.jobs import COLUMNS, job_rows
 from leadline.reports.waiting import (
     NOW,
@@ -90,16 +91,28 @@ def jobs(
         conditions,
         None if running else span,
         shortest=shortest,
-        limit=limit,
+        limit=limit + 1,
     )
+    if len(rows) > limit:
+        click.echo(f"The newest {limit:,} are shown; --limit shows more.", err=True)
+    _listed(context, rows[:limit], form)
+
+
+def _listed(context: Context, rows: list[dict[str, Value]], form: str) -> None:
     if form == "json":
         click.echo(orjson.dumps(rows, option=orjson.OPT_INDENT_2).decode())
         return
-    width = shutil.get_terminal_size((100, 24)).columns
     if not rows and form == "table":
         click.echo("No accounted run. Runs come from `leadline backfill` or a scheduler's reader.")
         return
-    click.echo(render(Table(COLUMNS, tuple(rows)), form, width=width))
+    if form not in ("table", "markdown"):
+        click.echo(render(Table(COLUMNS, tuple(rows)), form))
+        return
+    labels, clocks = by_own_clocks(rows, ("end",), context.clusters)
+    width = shutil.get_terminal_size((100, 24)).columns
+    click.echo(render(Table(COLUMNS, tuple(rows), labels), form, width=width))
+    if clocks:
+        click.echo(f"\n{clocks}")
 
 
 def _waiting(

@@ -65,6 +65,7 @@ def job_rows(
 
 def _row(record: Document) -> dict[str, Value]:
     allocated = number(record, "job.core_seconds.allocated")
+    used = number(record, "job.core_seconds.used") if "job.end" in record else None
     peak = number(record, "job.memory.peak.bytes")
     if record.get("job.memory.basis") == "virtual":
         peak = None
@@ -78,7 +79,7 @@ def _row(record: Document) -> dict[str, Value]:
         "gpus": number(record, "job.gpus"),
         "wait": number(record, "job.wait.seconds"),
         "run_time": number(record, "job.wall.seconds"),
-        "cpu": _percent(number(record, "job.core_seconds.used"), allocated),
+        "cpu": _percent(used, allocated),  # while it runs schedulers say 0
         "memory": _percent(peak, number(record, "job.asked.memory.bytes")),
         "gpu": _percent(
             number(record, "job.gpu_seconds.busy"), number(record, "job.gpu_seconds.allocated")

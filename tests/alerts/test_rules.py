@@ -107,9 +107,10 @@ def job(**fields: object) -> list[Document]:
 
 
 def gpu_job(used: float) -> list[Document]:
-    held = process(300, 100.0, **{"job.id": "fox/7", "gpu_seconds": used})
+    hours, own = range(90, 600, 60), {"job.id": "fox/7", "gpu_seconds": used / 9}
+    held = [process(minutes, 100.0, **own) for minutes in hours]
     ran = job(job__gpus=4, job__end=at(60), job__wall__seconds=9 * 3600.0)
-    return [*ran, held, *card(50.0, (300,))]
+    return [*ran, *held, *card(50.0, (300,))]
 
 
 def cores(used: float) -> list[Document]:

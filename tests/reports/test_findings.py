@@ -70,16 +70,42 @@ def test_idle_gpus_need_somebody_who_looked() -> None:
     """
     Two GPUs for eight hours unused on a watched node; nothing is said where nobody watched.
     """
-    sample = process(2, core_seconds=10.0, **{"job.id": "fox/7"})
+    seen = [process(h + 0.5, core_seconds=10.0, **{"job.id": "fox/7"}) for h in range(1, 9)]
     told = job(**{"job.gpus": 2})
     watched = {k: v for k, v in card(0.0).items() if k in ("dataset", "@timestamp", "cluster",
                "host.name", "boot.id", "sample.uptime", "gpu.uuid", "gpu_seconds")}  # fmt: skip
-    (idle,) = found(told, sample, watched, kind="idle GPUs")
+    (idle,) = found(told, *seen, watched, kind="idle GPUs")
     assert (16.0, "GPU hours") == (idle.hours, idle.unit)
-    assert [] == found(told, sample, kind="idle GPUs")
-    assert [] == found(told, {**sample, "gpu_seconds": 50.0}, watched, kind="idle GPUs")
+    assert "GPUs allocated: 2, used: none in 8 h" == idle.evidence
+    assert [] == found(told, *seen, kind="idle GPUs")
+    assert [] == found(told, *seen, {**watched, "cluster": "betzy"}, kind="idle GPUs")
+    assert [] == found(told, {**seen[0], "gpu_seconds": 50.0}, *seen[1:], watched, kind="idle GPUs")
+    assert [] == found(told, *seen[:3], watched, kind="idle GPUs"), "seen for two hours of eight"
     short = job(**{"job.gpus": 2, "job.wall.seconds": 600.0})
-    assert [] == found(short, sample, watched, kind="idle GPUs")
+    assert [] == found(short, *seen, watched, kind="idle GPUs")
+
+
+def test_a_card_whose_use_nobody_tells_is_not_idle() -> None:
+    """
+    AMD's and MIG's drivers do not say how busy a process keeps a card that it has open.
+    """
+    seen = [process(h + 0.5, **{"job.id": "fox/7", "gpu.count": 1}) for h in range(1, 9)]
+    card = {**process(2), "dataset": "gpu", "gpu.uuid": "u0", "gpu.processes": 1}
+    told = job(**{"job.gpus": 2})
+    assert [] == found(told, *seen, card, kind="idle GPUs")
+    closed = [{k: v for k, v in one.items() if k != "gpu.count"} for one in seen]
+    assert 1 == len(found(told, *closed, card, kind="idle GPUs"))
+
+
+def test_what_is_at_stake_lies_in_the_time_asked_about() -> None:
+    """
+    A run of five days whose cards lay idle today: today's hours, since today.
+    """
+    gone = ("job.end", "job.wall.seconds")
+    told = {k: v for k, v in job(**{"job.gpus": 2, "job.start": at(-96)}).items() if k not in gone}
+    seen = [process(h + 0.5, gpu_seconds=0.0, **{"job.id": "fox/7"}) for h in range(24)]
+    (idle,) = found(told, *seen, kind="idle GPUs")
+    assert (48.0, at(0)) == (idle.hours, idle.since)
 
 
 def test_waste_needs_share_and_hours() -> None:
@@ -103,6 +129,19 @@ def test_short_jobs_are_folded_unless_many() -> None:
     many = [job(**short, **{"job.run": f"fox/{n}@1", "job.id": f"fox/{n}"}) for n in range(500)]
     assert 1 == len(found(*many, kind="many short jobs"))
     assert [] == found(*many[:499], kind="many short jobs")
+
+
+def test_a_finding_keeps_its_name_while_it_grows() -> None:
+    """
+    What is counted is in the evidence, not in the name: more of it is the same finding still.
+    """
+    short = [
+        job(**{"job.run": f"fox/7@{n}", "job.wall.seconds": 5.0, "job.core_seconds.allocated": 5.0})
+        for n in range(600)
+    ]
+    few, many = (found(*short[:n], kind="many short jobs") for n in (500, 600))
+    assert few[0].object == many[0].object == "short jobs of alice"
+    assert few[0].evidence != many[0].evidence
 
 
 def test_past_its_limit() -> None:
@@ -153,7 +192,7 @@ def test_accounts_that_differ_are_told() -> None:
     accounted = job(**{"job.core_seconds.used": 40 * 3600.0})
     few = [process(h + 0.5, core_seconds=1.25 * 3600, **{"job.id": "fox/7"}) for h in range(1, 9)]
     (told,) = found(accounted, *few, kind="accounts differ")
-    assert (30.0, "1 jobs") == (told.hours, told.object)
+    assert (30.0, "samples and accounts") == (told.hours, told.object)
     assert "samples saw 25.0 % of the 40.0 core hours accounted" in told.evidence
     all_of_it = [
         process(h + 0.5, core_seconds=5 * 3600.0, **{"job.id": "fox/7"}) for h in range(1, 9)

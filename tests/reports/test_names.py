@@ -48,7 +48,8 @@ def test_one_node_in_two_spellings() -> None:
     told = names(read(stored(documents)))
     assert ((pair,), ()) == (told.written, told.silent)
     (one,) = found(*documents)
-    assert ("GPU-2.fox", "node names") == (one.object, one.kind)
+    assert ("nodes spelt otherwise", "node names") == (one.object, one.kind)
+    assert one.evidence.endswith(": GPU-2.fox")
     assert "collect.host" in one.remedy
 
 
@@ -71,7 +72,8 @@ def test_silent_nodes_are_one_finding() -> None:
     """
     states = [state(0, "IDLE", f"n{number:02}") for number in range(30)]
     (one,) = found(*states, *looks(0, 3600), look(60, "n00"))
-    assert "29 nodes" == one.object
+    assert "nodes without samples" == one.object
+    assert "(29): n01, " in one.evidence
     assert "n01" in one.evidence
     assert one.evidence.endswith("and 19 more")
     assert [] == found(*states, *looks(0, 3600))
@@ -91,7 +93,8 @@ def test_a_login_node_is_no_finding_unless_jobs_ran_there() -> None:
         "job.run": "fox/7@1",
     }
     (one,) = found(*known, ran)
-    assert "c9" == one.object
+    assert "nodes without a scheduler" == one.object
+    assert one.evidence.endswith("(1): c9")
 
 
 def test_removed_node_is_missed_by_nobody() -> None:

@@ -5,60 +5,81 @@ Jobs that had far more than they used, or run where they should not any more.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 
 from leadline.formats import Document
 from leadline.formats.times import format_time, parse_time
 from leadline.reports.finding import (
     COUNT,
+    FIRST,
     HOUR,
+    LAST,
     Case,
     Finding,
     amount,
     greatest,
     groups,
+    seconds_between,
     text,
     total,
 )
 from leadline.reports.job import number
-from leadline.store.plan import Aggregate, Condition, Group, Op, Plan, Row
+from leadline.reports.job_cards import USED
+from leadline.store.plan import Aggregate, Condition, Function, Group, Op, Plan, Row
 
+WATCHED = 0.7  # of its time a job must have been seen before it is said to have used nothing
 PIECE = 500  # job ids in one plan
 INTERACTIVE = ("interact", "jupyter", "notebook", "devel")
 
 
 def idle_gpus(case: Case) -> list[Finding]:
     """
-    Jobs that had GPUs for hours and used none, on nodes whose cards were watched.
+    Jobs that had GPUs for hours and used none while they were watched for most of the time, on
+    nodes where an open card would have been noticed.
     """
     jobs = [
         job
         for job in seen_jobs(case, "job.gpus")
         if wall_seconds(case, job) >= case.limits.gpu_job_seconds
     ]
-    sums = total("gpu", "gpu_seconds"), total("cpu", "core_seconds")
-    used = by_job(per_job(case, jobs, "process", *sums))
-    watched = {row["host.name"] for row in case.ask("gpu", groups("host.name"), COUNT) if row["n"]}
+    sums = total("gpu", "gpu_seconds"), total("opened", "gpu.count")
+    used = by_job(per_job(case, jobs, "process", *sums, FIRST, LAST))
+    watched = _watched(case)
     found = []
     for job in jobs:
-        row = used.get(str(job["job.id"]))
-        nodes = job.get("job.nodes")
-        looked = isinstance(nodes, list) and all(node in watched for node in nodes)
-        if row is None or amount(row, "gpu") > 0 or not (looked or row["gpu"] is not None):
+        row, seconds = used.get(str(job["job.id"])), within(case, job)
+        if row is None or amount(row, "gpu") > 0 or not seconds:
             continue
-        hours = (number(job, "job.gpus") or 0) * wall_seconds(case, job) / HOUR
-        found.append(
-            about_job(
-                job,
-                "idle GPUs",
-                f"GPUs allocated: {number(job, 'job.gpus'):.0f}, used: none",
-                "leave --gpus out, or look why the program does not find them",
-                hours,
-                "GPU hours",
-                1.0,
-            )
-        )
+        if row["gpu"] is None and amount(row, "opened"):
+            continue  # open, and the driver does not tell how busy
+        nodes, cluster = job.get("job.nodes"), str(job["cluster"])
+        looked = isinstance(nodes, list) and all((cluster, node) in watched for node in nodes)
+        if not looked and row["gpu"] is None:
+            continue
+        if seconds_between(row["first"], row["last"]) < WATCHED * seconds:
+            continue
+        gpus = number(job, "job.gpus") or 0
+        evidence = f"GPUs allocated: {gpus:.0f}, used: none in {seconds / HOUR:.0f} h"
+        remedy = "leave --gpus out, or look why the program does not find them"
+        hours = gpus * seconds / HOUR
+        one = about_job(job, "idle GPUs", evidence, remedy, hours, "GPU hours", 1.0)
+        found.append(replace(one, since=max(str(one.since), format_time(case.start))))
     return found
+
+
+def _watched(case: Case) -> set[tuple[str, str]]:
+    """
+    Nodes where a card that somebody opens is noticed, or whose cards did nothing at all.
+    """
+    counted = Aggregate("counted", Function.COUNT, "gpu.processes")
+    told = Aggregate("told", Function.COUNT, "gpu_seconds")
+    sums = counted, told, total("busy", "gpu_seconds"), total("seconds", "interval.seconds")
+    return {
+        (str(row["cluster"]), str(row["host.name"]))
+        for row in case.ask("gpu", groups("cluster", "host.name"), *sums)
+        if row["counted"] or (row["told"] and amount(row, "busy") <= USED * amount(row, "seconds"))
+    }
 
 
 def poor_gpu_use(case: Case) -> list[Finding]:
@@ -82,7 +103,7 @@ def poor_gpu_use(case: Case) -> list[Finding]:
                 f"at peak {amount(row, 'busy'):.0f} % busy"
                 f" and {amount(row, 'memory'):.0f} % of GPU memory"
             )
-            hours = (number(job, "job.gpus") or 0) * wall_seconds(case, job) / HOUR
+            hours = (number(job, "job.gpus") or 0) * within(case, job) / HOUR
             remedy = "a smaller or shared GPU would do"
             found.append(about_job(job, "poor GPU use", evidence, remedy, hours, "GPU hours"))
     return found
@@ -113,10 +134,8 @@ def past_limit(case: Case) -> list[Finding]:
     """
     Running longer than they asked for: the scheduler, or the record, is stuck.
     """
-    where = (Condition("job.end", Op.MISSING), Condition("job.start", Op.EXISTS))
-    batches = case.store.scan("job", case.scope, where=(*case.where, *where))
     found = []
-    for job in (document for batch in batches for document in batch):
+    for job in (known for known in lasting_jobs(case) if "job.start" in known):
         limit = number(job, "job.limit.seconds")
         late = wall_seconds(case, job) - (limit or 0)
         if limit and late > case.limits.late_seconds:
@@ -148,7 +167,7 @@ def many_short(case: Case) -> list[Finding]:
         Finding(
             kind="many short jobs",
             cluster=str(row["cluster"]),
-            object=f"{amount(row, 'n'):,.0f} jobs",
+            object=f"short jobs of {text(row, 'user.name') or 'nobody known'}",
             user=text(row, "user.name"),
             since=format_time(case.start),
             until=format_time(case.end),
@@ -165,16 +184,32 @@ def seen_jobs(case: Case, field: str) -> Iterator[Document]:
     """
     Jobs with something in FIELD that ran in the window, ended or not.
     """
-    begun = Condition("job.start", Op.BELOW, (format_time(case.end),))
-    has = Condition(field, Op.AT_LEAST, (1,))
-    over = (
-        (Condition("job.end", Op.AT_LEAST, (format_time(case.start),)),),
-        (Condition("job.end", Op.MISSING),),
-    )
-    for end in over:
-        where = (*case.where, begun, has, *end)
-        for batch in case.store.scan("job", case.scope, where=where):
-            yield from batch
+    last = format_time(case.end)
+    for job in (*over_jobs(case), *lasting_jobs(case)):
+        if str(job.get("job.start", last)) < last and (number(job, field) or 0) >= 1:
+            yield job
+
+
+def over_jobs(case: Case) -> Iterator[Document]:
+    """
+    Jobs submitted before the window ended that ended after it had begun.
+    """
+    return _jobs(case, Condition("job.end", Op.AT_LEAST, (format_time(case.start),)))
+
+
+def lasting_jobs(case: Case) -> Iterator[Document]:
+    """
+    Jobs submitted before the window ended that have not ended, or not begun.
+    """
+    return _jobs(case, Condition("job.end", Op.MISSING))
+
+
+def _jobs(case: Case, end: Condition) -> Iterator[Document]:
+    """
+    In full and for whoever asks: several detectors look at the same jobs (leadline.reports.once).
+    """
+    batches = case.store.scan("job", case.scope, where=(*case.where, end), end=case.end)
+    return (job for batch in batches for job in batch)
 
 
 def per_job(
@@ -206,6 +241,16 @@ def wall_seconds(case: Case, job: Document) -> float:
     start = job.get("job.start")
     elapsed = case.now - parse_time(str(start)) if start else timedelta()
     return elapsed.total_seconds()
+
+
+def within(case: Case, job: Document) -> float:
+    """
+    Seconds the job ran within the time that is looked at.
+    """
+    start, end = job.get("job.start"), job.get("job.end")
+    until = min(case.end, case.now) if end is None else min(case.end, parse_time(str(end)))
+    begun = case.start if start is None else max(case.start, parse_time(str(start)))
+    return max(0.0, (until - begun).total_seconds())
 
 
 def _interactive(job: Document) -> bool:

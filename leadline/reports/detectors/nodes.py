@@ -153,7 +153,7 @@ def accounts_differ(case: Case) -> list[Finding]:
                 Finding(
                     kind="accounts differ",
                     cluster=one.cluster,
-                    object=f"{one.jobs + one.unseen:,} jobs",
+                    object="samples and accounts",
                     since=format_time(case.start),
                     until=format_time(case.end),
                     evidence=str(one).removeprefix(f"{one.cluster}: ").removesuffix("."),
@@ -177,23 +177,26 @@ def node_names(case: Case) -> list[Finding]:
     return [
         *_named(
             [host for _, host in found.written],
+            "spelt otherwise",
             "the scheduler writes these names otherwise",
             "set collect.host there to the scheduler's short name",
         ),
         *_named(
             [host for host in found.silent if host[0] in hearing],
+            "without samples",
             "the scheduler has them, they send no samples",
             "install or start the shipper there",
         ),
         *_named(
             [host for host in found.strange if host in ran],
+            "without a scheduler",
             "jobs ran there, the scheduler that is asked does not have them",
             "set collect.host there to the scheduler's name of it, or collect.cluster",
         ),
     ]
 
 
-def _named(hosts: list[Host], what: str, remedy: str) -> list[Finding]:
+def _named(hosts: list[Host], about: str, what: str, remedy: str) -> list[Finding]:
     found = []
     for cluster in sorted({cluster for cluster, _ in hosts}):
         own = [name for where, name in hosts if where == cluster]
@@ -201,8 +204,8 @@ def _named(hosts: list[Host], what: str, remedy: str) -> list[Finding]:
             Finding(
                 kind="node names",
                 cluster=cluster,
-                object=f"{len(own)} nodes" if len(own) > 1 else own[0],
-                evidence=f"{what}: {shown(own)}",
+                object=f"nodes {about}",  # the same however many: a finding is known by it
+                evidence=f"{what} ({len(own)}): {shown(own)}",
                 remedy=remedy,
             )
         )

@@ -10,8 +10,15 @@ from collections import defaultdict
 from collections.abc import Mapping
 
 from leadline.formats import Document
-from leadline.formats.times import format_time
-from leadline.reports.detectors.jobs import about_job, per_job, seen_jobs, wall_seconds
+from leadline.reports.detectors.jobs import (
+    about_job,
+    lasting_jobs,
+    over_jobs,
+    per_job,
+    seen_jobs,
+    wall_seconds,
+    within,
+)
 from leadline.reports.finding import (
     BY_HOUR,
     HOUR,
@@ -55,7 +62,7 @@ def mice(case: Case) -> list[Finding]:
             continue
         if max(peak / cores, used / memory) >= case.limits.mouse_share:
             continue
-        hours = cores * wall_seconds(case, job) / HOUR
+        hours = cores * within(case, job) / HOUR
         evidence = (
             f"whole nodes of {cores:,.0f} cores and {memory / 2**30:,.0f} GiB held, "
             f"{peak:.1f} cores and {used / 2**30:.1f} GiB used at most"
@@ -187,18 +194,8 @@ def _wanted(case: Case, what: str, system: Mapping[str, float]) -> list[Document
     if not sizes:
         return []
     least = case.limits.whale_share * min(sizes)
-    big = Condition(f"job.{what}", Op.AT_LEAST, (least,))
-    unseen = Condition(f"job.{what}", Op.MISSING)
-    asked = Condition(f"job.asked.{what}", Op.AT_LEAST, (least,))
-    over = Condition("job.end", Op.AT_LEAST, (format_time(case.start),))
-    lasting = Condition("job.end", Op.MISSING)
-    found = []
-    for size in ((big,), (unseen, asked)):
-        for end in (over, lasting):
-            where = (*case.where, *size, end)
-            for batch in case.store.scan("job", case.scope, where=where, end=case.end):
-                found += batch
-    return found
+    jobs = (*over_jobs(case), *lasting_jobs(case))
+    return [job for job in jobs if (_either(job, what) or 0) >= least]
 
 
 def _either(job: Document, what: str) -> float | None:

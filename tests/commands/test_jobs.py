@@ -1,0 +1,90 @@
+"""
+`leadline jobs` and `leadline findings` as people read them: whose clocks, how many more.
+"""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from leadline.commands import cli
+from leadline.formats import Document
+from leadline.formats.times import format_time
+from leadline.store.lake import LakeStore
+
+NOW = datetime.now(UTC).replace(microsecond=0)
+END = NOW - timedelta(hours=2)
+
+
+def run(cluster: str, number: int, **fields: object) -> Document:
+    return {
+        "dataset": "job",
+        "@timestamp": format_time(END - timedelta(hours=2)),
+        "cluster": cluster,
+        "job.id": f"{cluster}/{number}",
+        "job.run": f"{cluster}/{number}@1",
+        "record.version": 1,
+        "user.name": "alice",
+        "job.start": format_time(END - timedelta(hours=1)),
+        "job.core_seconds.allocated": 3600.0,
+        "job.core_seconds.used": 0.0,
+        **fields,
+    }
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("jobs")
+    zones = {"fox": "Asia/Tokyo", "betzy": "America/New_York"}
+    lines = [f"  {name}:\n    zone: {zone}\n" for name, zone in zones.items()]
+    (folder / "leadline.yaml").write_text("clusters:\n" + "".join(lines))
+    over = {"job.end": format_time(END), "job.state": "COMPLETED"}
+    store = LakeStore(folder / "lake")
+    documents = [run("fox", 1, **over), run("betzy", 2, **over), run("fox", 3)]
+    assert 3 == store.write(documents, "create").accepted
+    store.close()
+    return folder
+
+
+def leadline(folder: Path, *words: str) -> Result:
+    config = ["--config", str(folder / "leadline.yaml"), "--store", f"lake:{folder / 'lake'}"]
+    return CliRunner().invoke(cli, [*config, *words], env={"COLUMNS": "200"})
+
+
+def test_ends_are_told_by_the_clusters_clocks(folder: Path) -> None:
+    """
+    Two clusters in two zones in one list: each row by its own, and the zones are said once.
+    """
+    text = leadline(folder, "jobs").stdout
+    tokyo, york = END + timedelta(hours=9), END - timedelta(hours=4)
+    (fox,) = [line for line in text.splitlines() if line.startswith("fox/1")]
+    (betzy,) = [line for line in text.splitlines() if line.startswith("betzy/2")]
+    assert f"{tokyo:%Y-%m-%d %H:%M}" in fox
+    assert any(f"{york - timedelta(hours=h):%Y-%m-%d %H:%M}" in betzy for h in (0, 1))
+    assert "Times are each cluster's own: betzy America/New_York, fox Asia/Tokyo." in text
+    (row,) = json.loads(leadline(folder, "jobs", "-w", "cluster=fox", "--format", "json").stdout)
+    assert format_time(END) == row["end"]
+
+
+def test_what_is_left_out_is_told(folder: Path) -> None:
+    """
+    A list cut at --limit says so, beside the answer and not in it; a whole one says nothing.
+    """
+    cut = leadline(folder, "jobs", "--limit", "1", "--format", "csv")
+    assert 2 == len(cut.stdout.splitlines())
+    assert "The newest 1 are shown; --limit shows more.\n" == cut.stderr
+    assert "" == leadline(folder, "jobs", "--limit", "2").stderr
+
+
+def test_a_running_job_used_no_zero_percent(folder: Path) -> None:
+    """
+    What is accounted while it runs, 0, is not what it used.
+    """
+    (row,) = json.loads(leadline(folder, "jobs", "--running", "--format", "json").stdout)
+    assert ("fox/3", None) == (row["job"], row["cpu"])
+    whole = json.loads(leadline(folder, "jobs", "--format", "json").stdout)
+    assert [0.0, 0.0] == [one["cpu"] for one in whole]
