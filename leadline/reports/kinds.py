@@ -122,7 +122,8 @@ def spread(asked: Question, answer: Answer, measure: Measure, ask: Ask) -> Spec 
     known = {one.name: one for one in MEASURES}
     if len(asked.by) != 1 or asked.bucket or not set(family) <= known.keys():
         return None
-    answer = ask(replace(asked, measures=family, order="", ascending=False))
+    wanted = replace(asked, measures=tuple(dict.fromkeys((measure.name, *family))))
+    answer = ask(wanted)  # the same rows in the same order as in the table
     rows = []
     for row in answer.rows[:MOST_BARS]:
         values = [row[name] for name in family]
@@ -130,8 +131,8 @@ def spread(asked: Question, answer: Answer, measure: Measure, ask: Ask) -> Spec 
             hours = [float(str(value)) / HOUR for value in values]
             rows.append({"name": _name(answer, row), **dict(zip(BOXED, hours, strict=True))})
     words = [_(known[name].title) for name in family]
-    unit = _("hours: {least} to {most}, the box from {middle} to {high}").format(
-        least=words[0], middle=words[1], high=words[2], most=words[3]
+    unit = _("{what}, hours: least to greatest, the box from the median to 90 %").format(
+        what=words[1].partition(",")[0]
     )
     return boxes(rows, unit, words) if rows else None
 

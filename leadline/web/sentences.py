@@ -134,7 +134,7 @@ def told(answer: Answer, measure: Measure, comparison: str) -> str:
     """
     whole = number(answer.total.get(measure.name), measure.unit)
     words = f"{whole} {_(measure.title)}"
-    if measure.unit in {"bytes", "percent"}:
+    if measure.unit in {"bytes", "percent", "seconds"}:
         name = _(measure.title)
         words = _("{measure}: {amount}").format(measure=name[0].upper() + name[1:], amount=whole)
     if comparison:

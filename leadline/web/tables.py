@@ -108,7 +108,7 @@ def column(measure: Measure) -> str:
     """
     Its title with the unit, where the title does not say it already.
     """
-    units = {"percent": "%", "seconds": "s", "kWh": "kWh"}
+    units = {"percent": "%", "kWh": "kWh"}
     unit = units.get(measure.unit, "")
     return f"{_(measure.title)}, {unit}" if unit else _(measure.title)
 

@@ -30,6 +30,8 @@ def number(value: Figure, unit: str = "") -> str:
         return value
     if unit == "bytes":
         return size(value)
+    if unit == "seconds":
+        return lasting(value)
     return figure(_english(value, unit), current())
 
 
@@ -38,7 +40,9 @@ def _english(value: float, unit: str) -> str:
         return f"{value:,.1f}"
     if unit in {"count", ""} and value == int(value):
         return f"{int(value):,}"
-    if 0 < abs(value) < 0.05:
+    if value == 0:
+        return "0"
+    if abs(value) < 0.05:
         return "< 0.1"
     return f"{value:,.1f}" if abs(value) < 9.95 else f"{value:,.0f}"
 

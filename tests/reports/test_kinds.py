@@ -204,3 +204,25 @@ def test_other_spellings_draw_the_same(asker: Asker) -> None:
         node, host = (Question(by=(name,), period=WEEK) for name in ("node", "host"))
         drawn = picture(node, asker(node), first, asker, kind)
         assert drawn == picture(host, asker(host), first, asker, kind)
+
+
+def test_boxes_are_the_rows_of_the_table(asker: Asker) -> None:
+    """
+    The users with the longest median, not those with the longest shortest run.
+    """
+    store = MemoryStore()
+    hours = {"alice": (1, 9, 9), "bjorn": (5, 5, 5), "dag": (2, 7, 7)}
+    runs = [
+        job(
+            NOW - timedelta(hours=1),
+            10 * n + k,
+            **{"user.name": user, "job.wall.seconds": 3600.0 * h},
+        )
+        for n, (user, spans) in enumerate(hours.items())
+        for k, h in enumerate(spans)
+    ]
+    store.write(runs, "create")
+    one = Asker(store)
+    asked = Question(("run_time_median",), ("user",), period=WEEK, top=2)
+    boxed = [row["name"] for row in one.draw("box", asked)["data"]["values"]]
+    assert boxed == [row["user"] for row in one(asked).rows] == ["alice", "dag"]

@@ -345,6 +345,15 @@ def test_hours_and_weekdays_come_in_their_own_order(client: FlaskClient) -> None
     assert "mark-rect" in page
 
 
+def test_durations_are_told_as_durations(client: FlaskClient) -> None:
+    """
+    A wait of 300 seconds is five minutes, in the sentence and in the table.
+    """
+    page = text_of(client, usage(by="user", measure="wait_median", period="last 7 days"))
+    assert "Wait, median: 00:05." in page
+    assert '<td class="n">00:05</td>' in page
+
+
 @pytest.mark.parametrize("name", ["node", "account", "queue"])
 def test_other_spellings_are_understood(client: FlaskClient, name: str) -> None:
     """

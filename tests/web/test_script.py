@@ -153,7 +153,11 @@ def test_a_name_is_switched_off_and_on(page: Page, address: str) -> None:
             "core hours used: ",
         ),
         ("by=program&top=2&picture=bars", "path[aria-roledescription=bar]", "core hours used: "),
-        ("by=weekday&and=hour_of_day", "path[aria-label*='core hours used']", "core hours used per hour: "),
+        (
+            "by=weekday&and=hour_of_day",
+            "path[aria-label*='core hours used']",
+            "core hours used per hour: ",
+        ),
         ("by=weekday&and=hour_of_day", "path[fill='url(#hatch)']", "not measured"),
     ],
 )

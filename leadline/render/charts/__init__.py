@@ -1,7 +1,7 @@
 """Charts: one Vega-Lite definition each, drawn on the server as SVG or PNG."""
 
 from leadline.render.charts.render import draw_file, draw_png, draw_svg, warm_up
-from leadline.render.charts.shapes import columns, heat, lines
+from leadline.render.charts.shapes import columns, heat, lines, ruled
 from leadline.render.charts.specs import ranking, stacked_area
 from leadline.render.charts.spreads import boxes, dots, histogram, pie, scatter
 
@@ -17,6 +17,7 @@ __all__ = [
     "lines",
     "pie",
     "ranking",
+    "ruled",
     "scatter",
     "stacked_area",
     "warm_up",

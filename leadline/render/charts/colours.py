@@ -3,7 +3,7 @@ The same thing has the same colour on every page.
 
 Ten colours that the colour-blind can tell apart, light enough for a dark page and dark enough for
 a white one. A name's colour is the hash of the name; where two names of one chart fall on the same
-colour, the smaller takes its other shade: bands are told apart, and NAMD is yellow on every page.
+colour, the smaller takes another shade of it: bands are told apart, and NAMD is yellow everywhere.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ PALETTE = (
     "#999933",
     "#8a55d0",
 )
-OTHER_SHADES = (
+SHADES = (
     "#98b4d0",
     "#f4b29c",
     "#7ab885",
@@ -34,8 +34,18 @@ OTHER_SHADES = (
     "#85424d",
     "#4c4c1a",
     "#613c92",
+    "#6699cc",
+    "#e07552",
+    "#64f77c",
+    "#6c6113",
+    "#478fa7",
+    "#e6c2d6",
+    "#cde4e0",
+    "#862d3c",
+    "#cccc66",
+    "#a364f7",
 )
-HUES = (*PALETTE, *OTHER_SHADES)  # by the places that `assign` gives
+HUES = (*PALETTE, *SHADES)  # by the places that `assign` gives
 OTHERS = "#a0a6ad"
 OTHERS_CLASS = "co"
 TROUBLE = "#c8321e"
@@ -50,13 +60,13 @@ def slot(name: str) -> int:
 
 def assign(names: Iterable[str]) -> dict[str, int]:
     """
-    A place among HUES for each of NAMES, greatest first: its own colour, or its other shade. The
-    third of one colour in one chart shares it.
+    A place among HUES for each of NAMES, greatest first: its own colour, or another shade of it.
+    The fourth of one colour in one chart shares it.
     """
     places: dict[str, int] = {}
     for name in names:
-        place = slot(name)
-        if place in places.values() and place + len(PALETTE) not in places.values():
-            place += len(PALETTE)
-        places.setdefault(name, place)
+        shades = range(slot(name), len(HUES), len(PALETTE))
+        free = (place for place in shades if place not in places.values())
+        if name not in places:
+            places[name] = next(free, slot(name))
     return places

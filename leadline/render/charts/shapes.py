@@ -4,10 +4,11 @@ More pictures: lines for what does not add up, columns and a heat map for the cl
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from leadline.render.charts.colours import PALETTE
-from leadline.render.charts.render import HATCH
+from leadline.render.charts.render import HATCH, INK
 from leadline.render.charts.specs import (
     HEIGHT,
     SCHEMA,
@@ -60,6 +61,37 @@ def lines(
     }
 
 
+def ruled(
+    spec: Mapping[str, Any], points: Sequence[Point], told: str, *, bucket: str = "day"
+) -> dict[str, Any]:
+    """
+    SPEC over time with a dashed line through POINTS, TOLD at its beginning.
+    """
+    if len(points) < 2:
+        return dict(spec)
+    frame = {key: spec[key] for key in ("$schema", "width", "height", "padding") if key in spec}
+    layers = spec.get("layer") or [{k: v for k, v in spec.items() if k not in frame}]
+    y = layers[0]["encoding"]["y"]
+    across = {"x": time_axis(bucket), "y": {**y, "stack": None}}
+    line = {"type": "line", "color": INK, "strokeWidth": 1.4, "strokeDash": [7, 4]}
+    text = {"type": "text", "align": "left", "baseline": "top", "dx": 4, "dy": 4, "color": INK}
+    word = {"text": {"field": "told", "type": "nominal"}}
+    rest = {"data": spec["data"]} if "layer" in spec else {}
+    return {
+        **frame,
+        **rest,
+        "layer": [
+            *layers,
+            {"data": {"values": list(points)}, "mark": line, "encoding": across},
+            {
+                "data": {"values": [{**points[0], "told": told}]},
+                "mark": text,
+                "encoding": {**across, **word},
+            },
+        ],
+    }
+
+
 def columns(rows: Sequence[Point], unit: str, of: str = "") -> dict[str, object]:
     """
     One column per name, in the order given: hours of the day, days of the week; OF says what they
@@ -108,7 +140,11 @@ def heat(
         "type": "quantitative",
         "title": unit,
         "scale": {"scheme": "blues", "zero": True},
-        "legend": {**scale(4), "gradientLength": 150, "titleFontWeight": "normal"},
+        "legend": {
+            **scale(4),
+            **{"orient": "top", "titleFontWeight": "normal", "titleLimit": 400},
+            **{"gradientLength": 200, "gradientThickness": 10},
+        },
     }
     empty = {"data": {"values": bare}, "mark": {"type": "rect", "color": HATCH}}
     return {

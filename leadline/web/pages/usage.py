@@ -17,8 +17,10 @@ from leadline.query.measure import Measure
 from leadline.query.public import DIMENSIONS as FOR_ALL
 from leadline.query.question import BUCKETS, Filter, Question, Value
 from leadline.render.charts import draw_file, draw_png, draw_svg
+from leadline.reports.granted import with_grants
 from leadline.reports.kinds import KINDS
 from leadline.reports.picture import in_order, in_page, picture
+from leadline.web.api.constants import grants
 from leadline.web.asking import desk
 from leadline.web.crosstab import Cross, cross
 from leadline.web.empty import why_empty
@@ -187,11 +189,19 @@ def _picture(
     """
     kind, ask = chosen(), desk().ask
     if not kind:
-        return in_page(asked, answer, measure, ask), ""
+        return _granted(in_page(asked, answer, measure, ask), asked, answer, measure), ""
     if (drawn := KINDS[kind](asked, answer, measure, ask)) is not None:
-        return drawn, ""
+        return _granted(drawn, asked, answer, measure), ""
     other = _("This cannot be drawn as {picture}: here is what fits.")
     return picture(asked, answer, measure, ask), other.format(picture=_pictures()[kind])
+
+
+def _granted(
+    drawn: dict[str, object] | None, asked: Question, answer: Answer, measure: Measure
+) -> dict[str, object] | None:
+    if drawn is None:
+        return None
+    return with_grants(drawn, asked, answer, measure, grants(desk().now))
 
 
 def _rows_before(asked: Question, answer: Answer, measure: Measure) -> Before | None:
@@ -309,6 +319,7 @@ def _drawing() -> dict[str, object]:
     answer = desk().ask(asked)
     first = measure(answer.question.measures[0])
     drawn = picture(asked, answer, first, desk().ask, chosen()) if answer.rows else None
+    drawn = _granted(drawn, asked, answer, first)
     if drawn is None:
         raise QuestionError(f"nothing to draw: {asked} has no rows; see {url_for('usage')}")
     return {**drawn, "title": title(answer, [measure(n) for n in asked.measures])}
