@@ -4,9 +4,11 @@ A real Slurm asked by --live: our sums are sacct's, to the second.
 
 from __future__ import annotations
 
+import random
 import time
 from collections import Counter
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -21,6 +23,8 @@ from enrich.backfill.tally import Rejects, Tally
 from leadline.store.lake import LakeStore
 from leadline.store.plan import Aggregate, Function, Group, Plan
 from leadline.store.scope import EVERYTHING
+from tests.query.judge import Judge
+from tests.query.loaded import documents
 from tests.schedulers.real import started
 from tests.schedulers.slurm import RealSlurm, missing
 
@@ -97,7 +101,8 @@ def test_our_sums_are_those_of_sacct(
 ) -> None:
     """
     Completed, failed, cancelled and never started, an array, by user, account, partition, cores;
-    asked again nothing changes, and a run that ended meanwhile is updated.
+    asked again nothing changes, and a run that ended meanwhile is updated. Fifty random questions
+    get the answer that plain Python finds.
     """
     for name, value in slurm.environment.items():
         monkeypatch.setenv(name, value)
@@ -121,4 +126,5 @@ def test_our_sums_are_those_of_sacct(
     assert (later.inserted, later.updated) == (0, 1)
     assert by_store(store) == by_sacct(slurm)
     assert sum(runs for _, runs in by_sacct(slurm).values()) == 7
+    Judge(documents(store)).examine(store, 50, datetime.now(UTC), random.Random(1))
     store.close()

@@ -4,8 +4,10 @@ A real Grid Engine runs jobs: our sums over its accounting are qacct's, to the s
 
 from __future__ import annotations
 
+import random
 import shutil
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -15,6 +17,8 @@ from leadline.store.lake import LakeStore
 from leadline.store.plan import Aggregate, Function, Group, Plan
 from leadline.store.scope import EVERYTHING
 from tests.enrich.backfill.test_sge import import_file
+from tests.query.judge import Judge
+from tests.query.loaded import documents
 from tests.schedulers.real import started
 from tests.schedulers.sge import RealGridEngine, missing
 
@@ -156,3 +160,10 @@ def test_what_became_of_each(lake: LakeStore) -> None:
     assert (2, "one-node") == (runs["smp"][0]["job.cores"], runs["smp"][0]["job.class"])
     assert (1, 2) == (len(runs["mpi"]), runs["mpi"][0]["job.cores"])
     assert "later" not in runs
+
+
+def test_random_questions(lake: LakeStore) -> None:
+    """
+    Fifty of them get the answer that plain Python finds in what the real daemons wrote.
+    """
+    Judge(documents(lake)).examine(lake, 50, datetime.now(UTC), random.Random(1))
