@@ -27,11 +27,11 @@ from leadline.query import (
     question,
 )
 from leadline.query.rejected import rejected_in
+from leadline.query.zones import question_zone
 from leadline.render import render
 from leadline.render.table import FORMATS
 from leadline.reports.answers import as_json, as_table, footer, headline, sentence, why_empty
 from leadline.reports.picture import picture
-from leadline.settings.zones import cluster_zone
 from leadline.store.scope import EVERYTHING
 
 BARE = ("csv", "tsv", "ndjson")  # rows alone: how sure they are goes to the standard error
@@ -157,16 +157,14 @@ def split(text: str) -> tuple[str, ...]:
 
 def zone_of(context: Context, asked: Question, named: str | None = None) -> ZoneInfo:
     """
-    The zone named, else that of the one cluster asked about, else this machine's.
+    The zone named, else that of the clusters asked about.
     """
     if named is not None:
         try:
             return ZoneInfo(named)
         except (KeyError, ValueError, OSError):
             raise QuestionError(f"zone {named!r} is no IANA time zone; write Europe/Oslo") from None
-    clusters = [f.values for f in asked.where if f.dimension == "cluster" and not f.negated]
-    one = clusters[0][0] if len(clusters) == 1 and len(clusters[0]) == 1 else None
-    return cluster_zone(context.clusters, one if isinstance(one, str) else None)
+    return question_zone(asked, context.clusters)
 
 
 def named_periods(context: Context) -> dict[str, str]:

@@ -75,7 +75,10 @@ class Allocation:
 
     @property
     def alarming(self) -> bool:
-        return self.verdict in SPENT
+        """
+        Somebody must act: not where its time is over anyway.
+        """
+        return self.verdict in SPENT and self.elapsed < 1
 
 
 def allocations(
@@ -148,8 +151,8 @@ def _allocation(
         )
     if days is None:
         return Allocation(grant=grant, elapsed=elapsed, used=None, verdict="not measured")
-    used = sum(days.values())
     by_day = tuple(zip(days, accumulate(days.values()), strict=True))
+    used = by_day[-1][1] if by_day else 0.0  # rounded as the days are: it was used up on one
     rest = (length - gone) / DAY
     burn = _burn(days, grant, now, settings.recent_days) if rest else None
     projected = used + burn * rest if burn is not None else used

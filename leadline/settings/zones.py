@@ -38,9 +38,11 @@ def _names() -> list[str]:
 
 def cluster_zone(clusters: Mapping[str, ClusterSettings], cluster: str | None) -> ZoneInfo:
     """
-    The zone CLUSTER counts its days in; without a name, the only cluster's, else this machine's.
+    The zone CLUSTER counts its days in; without a name, that of all clusters if they share one,
+    else this machine's.
     """
-    if cluster is None and len(clusters) == 1:
-        (cluster,) = clusters
-    settings = clusters.get(cluster or "")
-    return ZoneInfo(settings.zone) if settings and settings.zone else local_zone()
+    if cluster is not None:
+        settings = clusters.get(cluster)
+        return ZoneInfo(settings.zone) if settings and settings.zone else local_zone()
+    zones = {cluster_zone(clusters, name) for name in clusters}
+    return zones.pop() if len(zones) == 1 else local_zone()

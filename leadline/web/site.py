@@ -15,7 +15,7 @@ from leadline.reports.settings import AdviceSettings, AllocationSettings, Findin
 from leadline.settings import Settings
 from leadline.settings.common import COMMON_SECTIONS, ClusterSettings
 from leadline.settings.load import load_part
-from leadline.settings.zones import local_zone
+from leadline.settings.zones import cluster_zone
 from leadline.store.configured import configured_store
 from leadline.store.contract import Store
 from leadline.store.opensearch.settings import OpenSearchSettings
@@ -62,7 +62,7 @@ def site_of(settings: Settings, open_store: Callable[[], Store]) -> Site:
     """
     known = {name: settings.sections[name] for name in SECTIONS}
     web = known.pop("web")
-    return Site(open=open_store, settings=web, zone=zone_of(known["clusters"]), **known)  # type: ignore[arg-type]
+    return Site(open=open_store, settings=web, zone=cluster_zone(known["clusters"], None), **known)  # type: ignore[arg-type]
 
 
 def read_site(file: Path | None = None) -> Site:
@@ -74,11 +74,3 @@ def read_site(file: Path | None = None) -> Site:
         {**COMMON_SECTIONS, **SECTIONS, "opensearch": OpenSearchSettings}, file=file
     )
     return site_of(settings, lambda: configured_store(settings))
-
-
-def zone_of(clusters: Mapping[str, ClusterSettings]) -> ZoneInfo:
-    """
-    The zone of the clusters where they agree, else this machine's.
-    """
-    zones = {cluster.zone for cluster in clusters.values() if cluster.zone}
-    return ZoneInfo(zones.pop()) if len(zones) == 1 else local_zone()

@@ -109,6 +109,37 @@ def test_on_course_over_and_not_begun() -> None:
     assert (0.0, 10.0) == (ahead.used, ahead.pace)
 
 
+def test_a_grant_that_is_over_alarms_nobody() -> None:
+    """
+    It was used up, and by more than was granted; nothing can be done about it any more.
+    """
+    (found,) = told(stored(days(10)), cores(55), now=datetime(2027, 1, 1, tzinfo=UTC))
+    assert ("used up", -145.0, False) == (found.verdict, found.left, found.alarming)
+
+
+def test_first_and_last_hour() -> None:
+    """
+    An hour after it began the rate is that hour's; an hour before its end the rest is an hour's.
+    """
+    store = stored(days(1.0, last=30))
+    (first,) = told(stored(days(1.0, last=1)), cores(30), now=datetime(2026, 11, 1, 1, tzinfo=UTC))
+    assert (1.0, 24.0, "will run out") == (first.used, first.burn, first.verdict)
+    assert first.runs_out == datetime(2026, 11, 1, 1, tzinfo=UTC) + timedelta(days=29 / 24)
+    (last,) = told(store, cores(40), now=datetime(2026, 11, 30, 23, tzinfo=UTC))
+    assert last.projected == pytest.approx(30 + last.burn / 24)
+    assert last.pace == pytest.approx(10 * 24)
+
+
+def test_days_are_the_clusters_own() -> None:
+    """
+    A grant of October in Oslo has 745 hours, and begins at 22:00 of September's last day in UTC.
+    """
+    given = AllocationSettings(grants=(cores(100, period="2026-10"),))
+    (grant,) = read_grants(given, NOW, lambda cluster: ZoneInfo("Europe/Oslo"))
+    assert timedelta(hours=745) == grant.end - grant.start
+    assert datetime(2026, 9, 30, 22, tzinfo=UTC) == grant.start
+
+
 def test_no_jobs_is_zero_only_where_jobs_are_known() -> None:
     """
     A project without a job used 0; GPU hours where no card was ever accounted are not measured.
