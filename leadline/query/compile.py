@@ -214,7 +214,10 @@ def conditions_of(known: Filter, plan: Plan, store: Store, scope: Scope) -> list
     if asked.by_node_in(plan.dataset):
         return kind_conditions(known, store)
     field = asked.field_in(plan.dataset)
-    assert field is not None
+    if field is None:
+        raise QuestionError(
+            f"where {known}: not told of what is listed here; ask `by {asked.name}`"
+        )
     if asked.edges:
         return _class_conditions(asked, field, known)
     if asked.group_in(plan.dataset).bucket is not None:

@@ -132,6 +132,8 @@ def narrowed(asked: Question, dimension: str, value: Value) -> Question:
     kept = tuple(known for known in asked.where if known.dimension != dimension)
     taken = {known.dimension for known in kept} | {dimension}
     wanted = NEXT.get(dimension, "program")
+    if dimension == "program" and value is None:
+        wanted = "shape"  # commands no rule names, alike ones together: what to write rules for
     by = next((name for name in (wanted, "user", "host", "program") if name not in taken), wanted)
     clock = any(name in CLOCK for name in asked.by)  # its rows were all there are, not the top
     return replace(

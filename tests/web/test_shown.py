@@ -114,6 +114,27 @@ def test_long_list_of_jobs_goes_on() -> None:
     assert short["rows"] == []
 
 
+@pytest.mark.parametrize("text", ["7", "fox/7", "<i>run 7"])
+def test_job_is_found_by_number_and_name(text: str) -> None:
+    """
+    By what stands in a mail: the number, the whole id, how the name begins.
+    """
+    client = create_app(site_of(around())).test_client()
+    found = client.get("/jobs", query_string={"named": text, "period": "last 7 days"})
+    assert 'value="fox/7"' in found.get_data(as_text=True)
+    other = client.get("/jobs", query_string={"named": f"{text}0", "period": "last 7 days"})
+    assert "Remove a filter to see more." in other.get_data(as_text=True)
+
+
+def test_filter_that_runs_have_not_is_refused(client: FlaskClient) -> None:
+    """
+    Runs have no program of their own: said so, and what to ask instead.
+    """
+    page = client.get("/jobs?where=program%3DVASP")
+    assert page.status_code == 400
+    assert "ask `by program`" in page.get_data(as_text=True)
+
+
 def test_picture_that_cannot_be_drawn_is_told(client: FlaskClient) -> None:
     """
     Who asks for a histogram of programs gets another picture, and is told so.
@@ -122,6 +143,17 @@ def test_picture_that_cannot_be_drawn_is_told(client: FlaskClient) -> None:
     page = client.get("/usage?by=program&picture=histogram&period=all").get_data(as_text=True)
     assert told in page
     assert told not in client.get("/usage?picture=bars&period=all").get_data(as_text=True)
+
+
+def test_unmatched_leads_to_commands_by_hours(client: FlaskClient) -> None:
+    """
+    On the page of programs: which commands no rule names, the greatest first.
+    """
+    page = client.get("/programs").get_data(as_text=True)
+    link = re.search(r'href="([^"]+)">unmatched</a>', page)
+    assert link
+    assert "by=shape" in link[1]
+    assert client.get(unescape(link[1])).status_code == 200
 
 
 def test_nothing_is_later_than_now(client: FlaskClient) -> None:

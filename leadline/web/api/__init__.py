@@ -77,6 +77,7 @@ ROUTES = (
         parameters=(
             WHERE,
             period("last 24 hours", "When they ended; `now`: those that run"),
+            Parameter(name="named", meaning="How its name begins, or its number", example="train"),
             Parameter(name="shortest", meaning="Minutes they ran at least", kind="integer"),
             limit(50),
             CURSOR,

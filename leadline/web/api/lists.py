@@ -4,6 +4,7 @@ Lists for programs: runs, nodes, findings; the long ones in pieces.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from werkzeug.wrappers import Response
@@ -34,28 +35,48 @@ NODE = tuple(Column(name, name) for name in (*NODE_NAMES, "availability"))
 JOB_CSV = (Column("run", "Run"), *JOB)
 
 
-def jobs(where: str, period: str, shortest: str, limit: str, cursor: str, format: str) -> Response:
-    piece = runs(where, period, 60 * int(shortest or 0), int(limit), cursor)
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """
+    Which runs somebody looks for: that ended in the period, or run `now`.
+    """
+
+    where: str
+    period: str
+    shortest: int = 0  # minutes
+    named: str = ""  # how the name begins; or a number, or a whole id
+
+    def conditions(self) -> tuple[Period | None, list[Condition]]:
+        running = self.period == "now"
+        asked = Question(where=parse_filters(self.where), period="all" if running else self.period)
+        span, found = desk().conditions(asked, "job")
+        if self.named:
+            found = [*found, _named(self.named)]
+        return None if running else span, found
+
+
+def _named(text: str) -> Condition:
+    if text.isdigit():
+        return Condition("job.local_id", Op.IN, (text,))
+    if "/" in text:
+        return Condition("job.id", Op.IN, (text,))
+    return Condition("job.name", Op.PREFIX, (text,))
+
+
+def jobs(
+    where: str, period: str, named: str, shortest: str, limit: str, cursor: str, format: str
+) -> Response:
+    piece = runs(Wanted(where, period, int(shortest or 0), named), int(limit), cursor)
     return listed(piece, format, JOB_CSV, "jobs")
 
 
-def runs(where: str, period: str, shortest: float, limit: int, after: str) -> Piece:
-    """
-    Runs that ended in the period, or run now; AFTER is the cursor of the piece before.
-    """
-    running = period == "now"
-    asked = Question(where=parse_filters(where), period="all" if running else period)
-    span, conditions = desk().conditions(asked, "job")
-    return _runs(None if running else span, conditions, shortest, limit, after)
-
-
-def _runs(
-    span: Period | None, where: list[Condition], shortest: float, limit: int, cursor: str
-) -> Piece:
+def runs(wanted: Wanted, limit: int, cursor: str) -> Piece:
     """
     The cursor of ended runs is the moment the last one ended, and how many of that moment were
     told already: runs that end meanwhile push nothing out of the list, nor into it twice.
     """
+    span, where = wanted.conditions()
+    shortest = 60 * wanted.shortest
     if span is None:
         rows = job_rows(desk().open(), desk().scope, where, None, shortest=shortest, limit=limit)
         return Piece(rows)

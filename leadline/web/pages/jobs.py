@@ -5,7 +5,7 @@ The jobs page: runs that ended in a period, or run now, with how much of what th
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, cast
 
 from flask import render_template, request, url_for
@@ -14,7 +14,7 @@ from leadline.formats.times import parse_time
 from leadline.language import _, ngettext
 from leadline.render.table import Value
 from leadline.web.api.answers import Piece, cursor
-from leadline.web.api.lists import runs
+from leadline.web.api.lists import Wanted, runs
 from leadline.web.asking import desk
 from leadline.web.empty import newest_sample, nothing_yet
 from leadline.web.links import jobs_of
@@ -52,6 +52,7 @@ class Page:
     title: str
     clusters: str
     where: str
+    named: str
     period: str
     shortest: str
     periods: Sequence[tuple[str, str]]
@@ -64,52 +65,57 @@ class Page:
 
 
 def show() -> str:
-    where = request.args.get("where", "").strip()
-    period = request.args.get("period", "").strip() or "last 24 hours"
-    shortest = request.args.get("shortest", "0").strip()
-    seconds = 60 * int(shortest) if shortest.isdigit() and len(shortest) < 6 else 0
-    after = request.args.get("cursor", "").strip()
-    piece = job_list(where, period, seconds, after)
-    rows = piece.rows
+    wanted, after = _wanted(), request.args.get("cursor", "").strip()
+    piece = job_list(wanted, after)
+    rows, period = piece.rows, wanted.period
     title = _("Jobs that run now")
     if period != NOW:
         title = _("Jobs ended, {period}").format(period=spoken_period(period))
+    if filters := ", ".join(text for text in (wanted.named, wanted.where) if text):
+        title += _(", where {filter}").format(filter=filters)
     page = Page(
-        title=title + (_(", where {filter}").format(filter=where) if where else ""),
+        title=title,
         clusters=clusters(),
-        where=where,
+        where=wanted.where,
+        named=wanted.named,
         period=period,
-        shortest=str(seconds // 60),
+        shortest=str(wanted.shortest),
         periods=[(text, spoken_period(text)) for text in OFFERED],
         sentence=_sentence(len(rows), bool(piece.after), period),
-        exports=_addresses(where, period, seconds),
-        older=_here(where, period, seconds, piece.after) if piece.after else "",
-        newest=_here(where, period, seconds) if after else "",
+        exports=[
+            (form.upper(), url_for("api_jobs", format=form, limit=1000, **_fields(wanted)))
+            for form in ("csv", "json")
+        ],
+        older=url_for("jobs", cursor=cursor(piece.after), **_fields(wanted)) if piece.after else "",
+        newest=url_for("jobs", **_fields(wanted)) if after else "",
         lines=[line_of(cast(Mapping[str, Value], row), period) for row in rows],
-        empty=() if rows else _why(period, where),
+        empty=() if rows else _why(period, filters),
     )
     return render_template("jobs.html", page=page)
 
 
-def job_list(where: str, period: str, shortest: int, after: str) -> Piece:
-    seen, now = desk().scope, desk().now
-    return desk().once(
-        ("jobs", where, period, shortest, after, now, seen),
-        lambda: runs(where, period, shortest, LIMIT, after),
+def _wanted() -> Wanted:
+    asked = {name: request.args.get(name, "").strip() for name in ("where", "named", "shortest")}
+    shortest = asked["shortest"]
+    return Wanted(
+        where=asked["where"],
+        period=request.args.get("period", "").strip() or "last 24 hours",
+        shortest=int(shortest) if shortest.isdecimal() and len(shortest) < 6 else 0,
+        named=asked["named"],
     )
 
 
-def _here(where: str, period: str, shortest: int, after: Sequence[object] = ()) -> str:
-    asked: dict[str, Any] = {"where": where, "period": period, "shortest": shortest // 60}
-    if after:
-        asked["cursor"] = cursor(after)
-    return url_for("jobs", **{name: value for name, value in asked.items() if value})
+def _fields(wanted: Wanted) -> dict[str, Any]:
+    """
+    What an address needs to ask for the same.
+    """
+    return {name: value for name, value in asdict(wanted).items() if value}
 
 
-def _addresses(where: str, period: str, shortest: int) -> list[tuple[str, str]]:
-    asked = {"where": where, "period": period, "shortest": shortest // 60, "limit": 1000}
-    kept: dict[str, Any] = {name: value for name, value in asked.items() if value}
-    return [(f.upper(), url_for("api_jobs", format=f, **kept)) for f in ("csv", "json")]
+def job_list(wanted: Wanted, after: str) -> Piece:
+    return desk().once(
+        ("jobs", wanted, after, desk().now, desk().scope), lambda: runs(wanted, LIMIT, after)
+    )
 
 
 def _sentence(count: int, more: bool, period: str) -> str:
@@ -122,13 +128,13 @@ def _sentence(count: int, more: bool, period: str) -> str:
     return words.format(count=count)
 
 
-def _why(period: str, where: str) -> list[str]:
+def _why(period: str, filters: str) -> list[str]:
     if newest_sample() is None:
         return nothing_yet()
     what = _("No job runs.")
     if period != NOW:
         what = _("No job ended: {period}.").format(period=spoken_period(period))
-    if where:
+    if filters:
         what += " " + _("Remove a filter to see more.")
     return [
         what,
