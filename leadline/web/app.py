@@ -76,6 +76,7 @@ def create_app(site: Site | None = None) -> Flask:
         return {
             "version": app.config["VERSION"],
             "zone": str(site.zone).removeprefix("Etc/"),
+            "as_of": f"{g.get('as_of', site.clock()).astimezone(site.zone):%H:%M:%S}",
             "printed": stamp(site.clock().astimezone(site.zone)),
             "language": current(),
             "languages": links(),

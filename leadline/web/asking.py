@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 from threading import Lock
 from typing import TYPE_CHECKING, TypeVar, cast
 
-from flask import Flask, current_app
+from flask import Flask, current_app, g, has_request_context
 
 from leadline.formats.times import parse_time
 from leadline.query import Answer, Period, ask, dimension, parse_period
@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     from leadline.web.site import Site
 
 T = TypeVar("T")
-MOST_KEPT = 512
+MOST_KEPT = 1024
+LONG = 1000  # rows; longer answers of the store are not kept
 TOTALS = Scope(totals_only=True)
 LONGEST = timedelta(minutes=2)  # that any answer is remembered
 DATED = frozenset({"ask", "clusters", "findings"})  # keys that hold the moment their answer is of
@@ -87,6 +88,8 @@ class Desk:
 
     def ask(self, question: Question) -> Answer:
         now, seen = self._step(self._remembered(question)), self.scope
+        if has_request_context():
+            g.as_of = min(now, g.get("as_of", now))
         return self.once(
             ("ask", str(question), now, seen),
             lambda: ask(
@@ -204,11 +207,16 @@ class Desk:
                     self._asked.pop(gone, None)
             return found
 
+    def drop(self, key: Hashable) -> None:
+        with self._lock:
+            self._kept.pop(key, None)
+            self._asked.pop(key, None)
+
 
 class Marks:
     """
-    Heartbeats, drops, the marks of roll-ups, whole sums: they are the same for every question that
-    asks for them within some seconds.
+    The store as a page's questions see it: heartbeats, drops, the marks of roll-ups, sums that
+    several of them need are asked for once in some seconds. Long lists are not kept.
     """
 
     def __init__(self, desk: Desk) -> None:
@@ -219,9 +227,11 @@ class Marks:
         return getattr(self._store, name)
 
     def ask(self, plan: Plan, seen: Scope) -> list[Row]:
-        if seen.everything and (plan.dataset in ("node", "event") or not plan.by):
-            return self._desk.once(("mark", plan), lambda: self._store.ask(plan, seen))
-        return self._store.ask(plan, seen)
+        key = ("mark", plan, seen)
+        rows = self._desk.once(key, lambda: self._store.ask(plan, seen))
+        if len(rows) > LONG:
+            self._desk.drop(key)
+        return rows
 
 
 def _asked_of(key: Hashable) -> bool:

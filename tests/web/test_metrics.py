@@ -43,6 +43,7 @@ def told() -> str:
     cards = {"gpu.by_model": {"a100": {"total": 4, "allocated": 1}}}
     flags = {"state.flags": ["DRAIN", "MAINT"], "state.reason": 'disk "sda"'}
     card = {"dataset": "gpu", "gpu.uuid": "GPU-1", "gpu.model": "a100", "gpu_seconds": 900.0}
+    broken = {"gpu.uuid": "GPU-2", "gpu.failing": True}
     look = {"slurm.nodes": 2, "shipper.sent": 7, "shipper.pending": 3}
     store.write(
         [
@@ -51,6 +52,7 @@ def told() -> str:
             state("c1-0", "MIXED", **cards),
             state("c1-1", "IDLE", **flags, **cards),
             {**node(NOW - timedelta(minutes=12), "c1-1"), **card, "power.watts": 250.0},
+            {**node(NOW - timedelta(minutes=12), "c1-0"), **card, **broken},
             {**node(NOW - timedelta(minutes=12), "c1-9"), **look},
             job(NOW - timedelta(minutes=10), 900),
             {**job(NOW, 901), "job.end": None, "job.state": "RUNNING", "partition": "cpu"},
@@ -72,8 +74,8 @@ def told() -> str:
         'reason="disk \\"sda\\""} 1',
         'leadline_nodes{cluster="fox",state="MIXED"} 1',
         'leadline_gpus{cluster="fox",model="a100",state="allocated"} 2',
-        'leadline_gpus{cluster="fox",model="a100",state="idle"} 3',
-        'leadline_gpus{cluster="fox",model="a100",state="unusable"} 3',
+        'leadline_gpus{cluster="fox",model="a100",state="idle"} 2',
+        'leadline_gpus{cluster="fox",model="a100",state="unusable"} 4',
         'leadline_gpu_busy_ratio{cluster="fox",node="c1-1",uuid="GPU-1",model="a100"} 0.25',
         'leadline_gpu_power_watts{cluster="fox",node="c1-1",uuid="GPU-1",model="a100"} 250',
         'leadline_jobs{cluster="owl",partition="gpu",state="RUNNING"} 1',

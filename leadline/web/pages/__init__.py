@@ -5,6 +5,7 @@ from __future__ import annotations
 from flask import Flask
 
 from leadline.language import later
+from leadline.web.kept import add_kept, kept
 from leadline.web.pages import (
     allocations,
     compare,
@@ -39,23 +40,24 @@ NAVIGATION = (
 
 
 def add_pages(app: Flask) -> None:
-    app.add_url_rule("/", "overview", overview.show)
-    app.add_url_rule("/usage", "usage", usage.show)
+    add_kept(app)
+    app.add_url_rule("/", "overview", kept(overview.show))
+    app.add_url_rule("/usage", "usage", kept(usage.show))
     app.add_url_rule("/usage.svg", "usage_svg", usage.as_svg)
     app.add_url_rule("/usage.png", "usage_png", usage.as_png)
-    app.add_url_rule("/jobs", "jobs", jobs.show)
-    app.add_url_rule("/jobs/<path:job>", "job", job.show)
-    app.add_url_rule("/programs", "programs", usage.programs)
-    app.add_url_rule("/users", "users", usage.users)
-    app.add_url_rule("/projects", "projects", usage.projects)
-    app.add_url_rule("/nodes", "nodes", nodes.show)
-    app.add_url_rule("/nodes/<cluster>/<host>", "node", node.show)
+    app.add_url_rule("/jobs", "jobs", kept(jobs.show))
+    app.add_url_rule("/jobs/<path:job>", "job", kept(job.show))
+    app.add_url_rule("/programs", "programs", kept(usage.programs))
+    app.add_url_rule("/users", "users", kept(usage.users))
+    app.add_url_rule("/projects", "projects", kept(usage.projects))
+    app.add_url_rule("/nodes", "nodes", kept(nodes.show))
+    app.add_url_rule("/nodes/<cluster>/<host>", "node", kept(node.show))
     app.add_url_rule("/nodes/<cluster>/<host>/over-time.<form>", "node_over_time", course.show)
-    app.add_url_rule("/compare", "compare", compare.show)
-    app.add_url_rule("/findings", "findings", findings.show)
-    app.add_url_rule("/allocations", "allocations", allocations.show)
-    app.add_url_rule("/search", "search", search.show)
-    app.add_url_rule("/data", "data", data.show)
+    app.add_url_rule("/compare", "compare", kept(compare.show))
+    app.add_url_rule("/findings", "findings", kept(findings.show))
+    app.add_url_rule("/allocations", "allocations", kept(allocations.show))
+    app.add_url_rule("/search", "search", kept(search.show))
+    app.add_url_rule("/data", "data", kept(data.show))
     app.add_url_rule("/login", "login", login.show, methods=["GET", "POST"])
     app.add_url_rule("/logout", "logout", login.leave, methods=["POST"])
     app.add_url_rule("/metrics", "metrics", metrics.show)

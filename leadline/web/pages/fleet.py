@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from leadline.formats.times import parse_time
+from leadline.reports.cards import Failing, failing_cards
 from leadline.reports.nodes import Fleet
 from leadline.reports.nodes import fleet as states
 from leadline.store.plan import Aggregate, Bucket, Condition, Function, Group, Op, Plan, Row
@@ -72,6 +73,14 @@ def told(start: datetime, end: datetime, *where: Condition) -> Fleet:
     return desk().once(
         ("states", start, end, where), lambda: states(store, EVERYTHING, start, end, where)
     )
+
+
+def failing(now: datetime) -> Failing:
+    """
+    Cards whose driver reports a fault now: one answer for pages and metrics.
+    """
+    store = desk().open()
+    return desk().once(("failing", now), lambda: failing_cards(store, EVERYTHING, now))
 
 
 def hours_of_day(now: datetime) -> tuple[datetime, datetime]:

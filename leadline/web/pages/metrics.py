@@ -20,6 +20,7 @@ from leadline.reports.nodes import fleet, node_rows
 from leadline.store.plan import Aggregate, Condition, Function, Group, Op, Plan, Row
 from leadline.store.scope import EVERYTHING
 from leadline.web.asking import desk
+from leadline.web.pages.fleet import failing
 
 HOUR = timedelta(hours=1)
 DAY = timedelta(hours=26)  # a full set of states comes each day
@@ -151,7 +152,7 @@ def _states(now: datetime) -> Iterator[Sample]:
         yield "leadline_node_state", labels, 1
     for (cluster, state), nodes in count.items():
         yield "leadline_nodes", (cluster, state), nodes
-    for row in card_rows(seen):
+    for row in card_rows(seen, failing(now)):
         for state in ("allocated", "idle", "unusable"):
             yield "leadline_gpus", (str(row["cluster"]), str(row["model"]), state), row[state]
 

@@ -14,10 +14,9 @@ from flask import render_template, request, url_for
 from leadline.formats.times import parse_time
 from leadline.language import _, ngettext
 from leadline.query import Question
-from leadline.reports.cards import card_rows, failing_cards
+from leadline.reports.cards import card_rows
 from leadline.reports.nodes import Fleet, node_rows
 from leadline.store.plan import Aggregate, Function, Row
-from leadline.store.scope import EVERYTHING
 from leadline.web.asking import desk
 from leadline.web.empty import newest_sample, nothing_yet
 from leadline.web.links import address, exports
@@ -30,6 +29,7 @@ from leadline.web.pages.fleet import (
     amount,
     asked,
     cards,
+    failing,
     host_of,
     last_day,
     natural,
@@ -216,9 +216,8 @@ def _models(now: datetime, known: Fleet) -> list[Model]:
     Cards by model: measured where they are watched, counted where the scheduler tells.
     """
     watched = cards(now)
-    store = desk().open()
-    failing = desk().once(("failing", now), lambda: failing_cards(store, EVERYTHING, now))
-    counted = {(str(row["cluster"]), str(row["model"])): row for row in card_rows(known, failing)}
+    rows = card_rows(known, failing(now))
+    counted = {(str(row["cluster"]), str(row["model"])): row for row in rows}
     return [
         _model(key, watched.get(key), counted.get(key, {})) for key in sorted({*watched, *counted})
     ]
