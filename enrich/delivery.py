@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import logging
 import random
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -20,6 +21,7 @@ from enrich.run_days import Days, no_days
 from enrich.settings import BackoffSettings
 from leadline.errors import FormatError, LeadlineError, StoreError
 from leadline.formats import DATASETS, Document
+from leadline.formats.times import from_epoch
 from leadline.formats.validate import read_line
 from leadline.store.contract import Health, Mode, Outcome, Ready
 from leadline.store.retention import Gone
@@ -95,6 +97,7 @@ class Delivery:
     expiry: Callable[[], Gone] = nothing
     days: Days = no_days  # what is stored with a run
     tells: bool = False  # the store, as events, what it would not take
+    clock: Callable[[], float] = time.time
 
     def lines(self, lines: Sequence[bytes], source: str) -> Tally:
         """
@@ -159,7 +162,7 @@ class Delivery:
         kept, outcome.kept = outcome.kept, []
         if kept:
             self._hold(1, len(kept), outcome.reason)
-            outcome.add(self._until_taken(kept, "create"))
+            outcome.add(self._until_taken(self._taken_now(kept), "create"))
         self._write_days(done.documents)
         for mode, part in by_mode(done.documents):
             outcome.add(self._until_taken(part, mode))
@@ -196,9 +199,17 @@ class Delivery:
             if documents:
                 tried += 1
                 self._hold(tried, len(documents), outcome.reason)
+                documents = self._taken_now(documents)
             elif tried:
                 self.notice("the store takes documents again")
         return total
+
+    def _taken_now(self, documents: Iterable[Document]) -> list[Document]:
+        """
+        What a store takes after an hour is taken in then: roll-ups would not look for it otherwise.
+        """
+        now = {"event.ingested": from_epoch(int(self.clock()))}
+        return [{**one, **now} if "event.ingested" in one else one for one in documents]
 
     def _try(self, documents: Sequence[Document], mode: Mode) -> Outcome:
         try:

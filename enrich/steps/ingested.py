@@ -1,5 +1,8 @@
 """
 Step `ingested`: when the worker took a document, and by which rules and definitions.
+
+Roll-ups look for what was taken in lately. A document that another worker took, a day ago and a
+thousand miles away, is new here all the same: the last time counts.
 """
 
 from __future__ import annotations
@@ -24,13 +27,8 @@ class Ingested:
         self._stamp = b""
         self._plain: Document = {"schema.version": SCHEMA_VERSION}
         self._ruled = {**self._plain, "rules.version": rules_version}
-        self._rules_version = rules_version
 
     def __call__(self, document: Document) -> None:
-        if "event.ingested" in document:  # taken before: the first time is the true one
-            if document["dataset"] in SAMPLED:
-                document["rules.version"] = self._rules_version
-            return
         if (now := int(self._clock())) != self._second:
             self._turn(now)
         document.update(self._ruled if document["dataset"] in SAMPLED else self._plain)

@@ -20,6 +20,7 @@ from leadline.formats import Document
 from leadline.settings import Duration
 from leadline.store.contract import Outcome
 from leadline.store.retention import Gone
+from leadline.store.scope import EVERYTHING
 from tests.enrich.conftest import FakeWait, ScriptedStore, make_line, make_shipped
 
 Deliver = Callable[..., Delivery]
@@ -61,6 +62,21 @@ def test_only_what_was_kept_is_sent_again(deliver: Deliver) -> None:
     assert Tally(stored=19, dead_lettered=1) == tally
     assert [20, 5] == store.sizes
     assert 1 == len(wait.waited)
+
+
+@pytest.mark.parametrize("script", [keep_some, keep_all])
+def test_what_waited_is_taken_in_when_it_is_taken(
+    deliver: Deliver, script: Callable[[Sequence[Document]], Outcome]
+) -> None:
+    """
+    Roll-ups look for what came in since the last one: what a store kept back for an hour must not
+    look as old as that.
+    """
+    store = ScriptedStore(script)
+    later = replace(deliver(store), clock=lambda: 4_000_000_000.0)
+    later.lines([make_line(number) for number in range(20)], "file")
+    (batch,) = store.scan("process", EVERYTHING)
+    assert {"2096-10-02T07:06:40.000Z"} == {one["event.ingested"] for one in batch}
 
 
 def test_a_store_at_fault_is_waited_for(deliver: Deliver, letters: DeadLetters) -> None:

@@ -9,9 +9,11 @@ import pytest
 
 from enrich.chain import Chain, build_chain
 from enrich.step import Context
+from enrich.steps.ingested import Ingested
 from enrich.steps.job_context import JobContext
 from enrich.steps.redact import Redact
 from enrich.warm import warm, warm_for
+from leadline.formats import Document
 from leadline.formats.redact import REDACTED
 from leadline.store.memory import MemoryStore
 from tests.enrich.conftest import make_line, make_sample
@@ -227,3 +229,15 @@ def test_files_learn_from_jobs_stored_before(context: Context, tmp_path: Path) -
 
 
 STATE = {"project": "ec12", "state.name": "RUNNING", "state.hash": "x"}
+
+
+def test_a_document_is_taken_in_by_the_last_worker() -> None:
+    """
+    One that another worker stamped a day ago is new here: roll-ups look for what came in lately.
+    """
+    taken: Document = {"dataset": "process", "event.ingested": "2026-03-01T10:00:00.000Z"}
+    Ingested("rules-2", clock=lambda: 4_000_000_000.0)(taken)
+    assert ("2096-10-02T07:06:40.000Z", "rules-2") == (
+        taken["event.ingested"],
+        taken["rules.version"],
+    )
