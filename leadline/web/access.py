@@ -25,8 +25,9 @@ from leadline.store.scope import EVERYTHING, PUBLIC, Scope
 from leadline.web import tokens
 from leadline.web.accounts import Accounts
 from leadline.web.problem import problem
-from leadline.web.seals import SHORTEST, Tickets, sealed, unsealed
+from leadline.web.seals import SHORTEST, Tickets, said_in, sealed, unsealed
 from leadline.web.settings import WebSettings
+from leadline.web.speaking import here
 
 COOKIE = "leadline_seen"
 PARAMETER = "token"
@@ -114,21 +115,26 @@ class Door:
         bearer = request.headers.get("Authorization", "").removeprefix("Bearer ")
         if hmac.compare_digest(bearer.encode(), self._secret.encode()):
             return None
-        if self._cookie() is not None:
+        if self._cookie("") is not None:
             return None
         told = _("Open the address that `leadline address` prints; each opens the pages once.")
         return refused(401, told)
 
-    def _cookie(self) -> str | None:
-        return unsealed(self._secret, "cookie", request.cookies.get(COOKIE, ""), self.clock())
+    def _cookie(self, account: str) -> str | None:
+        """
+        What the cookie says, if we sealed it; with the hash of an ACCOUNT, while that is the same.
+        """
+        shown = request.cookies.get(COOKIE, "")
+        return unsealed(self._secret + account, "cookie", shown, self.clock())
 
     def remembered(self, answer: AnyResponse, name: str) -> AnyResponse:
         """
         ANSWER with the cookie of who is called NAME; of nobody in particular where it is empty.
         """
+        account = self.accounts.kept(name) if name else ""
         answer.set_cookie(
             COOKIE,
-            sealed(self._secret, "cookie", name, self.clock() + LASTS),
+            sealed(self._secret + account, "cookie", name, self.clock() + LASTS),
             max_age=int(LASTS.total_seconds()),
             httponly=True,
             secure=request.is_secure,
@@ -138,8 +144,8 @@ class Door:
         return answer
 
     def _by_account(self) -> AnyResponse | None:
-        name = self._cookie()
-        if name and self.accounts.known(name):
+        name = said_in(request.cookies.get(COOKIE, ""))
+        if (account := self.accounts.kept(name)) and self._cookie(account) == name:
             self._known_as(name)
             return None
         if self.settings.public:
@@ -217,8 +223,7 @@ def peer() -> str:
 
 
 def _address(left: dict[str, str]) -> str:
-    base = f"{request.root_path}{request.path}"
-    return f"{base}?{urlencode(left)}" if left else base
+    return f"{here()}?{urlencode(left)}" if left else here()
 
 
 def read_secret(settings: WebSettings) -> str:

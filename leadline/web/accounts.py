@@ -96,8 +96,11 @@ class Accounts:
     _wrong: dict[str, list[datetime]] = field(default_factory=dict)
     _lock: Lock = field(default_factory=Lock)
 
-    def known(self, name: str) -> bool:
-        return name in read(self.path)
+    def kept(self, name: str) -> str:
+        """
+        The hash of NAME's password; empty of who has no account.
+        """
+        return read(self.path).get(name, "")
 
     def lets_in(self, name: str, password: str) -> bool:
         if not NAME.fullmatch(name) or self.waits(name):

@@ -14,35 +14,15 @@ from werkzeug.middleware.proxy_fix import ProxyFix
 from leadline.language import _, current
 from leadline.render import safe_text
 from leadline.web.access import Door, shown, signs_in
+from leadline.web.headers import HEADERS
 from leadline.web.settings import WebSettings
 from leadline.web.site import Site, read_site
 from leadline.web.speaking import add_languages, links
 from leadline.web.trouble import add_errors, failed
 from leadline.web.words import stamp
 
-# Our own files and nothing else: what a command line holds can never run.
-POLICY = "; ".join(
-    (
-        "default-src 'none'",
-        "script-src 'self'",
-        "connect-src 'self'",
-        "style-src 'self'",
-        "img-src 'self' data:",
-        "form-action 'self'",
-        "base-uri 'none'",
-        "frame-ancestors 'none'",
-    )
-)
-HEADERS = {
-    "Content-Security-Policy": POLICY,
-    "X-Content-Type-Options": "nosniff",
-    "X-Frame-Options": "DENY",
-    "Referrer-Policy": "no-referrer",
-    "Cross-Origin-Opener-Policy": "same-origin",
-    "Cross-Origin-Resource-Policy": "same-origin",
-    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
-}
 _PLAIN_PATH = re.compile(r"((/[\w~-][\w.~-]*)*/?)?", re.ASCII)
+LARGEST_FORM = 16 * 1024  # bytes: a name, a password, and where to go
 LONGEST_QUESTION = 4000  # characters after the ? of an address
 
 
@@ -67,6 +47,7 @@ def create_app(site: Site | None = None) -> Flask:
     app.jinja_env.trim_blocks = True
     app.jinja_env.lstrip_blocks = True
     app.jinja_env.finalize = plainly
+    app.config["MAX_CONTENT_LENGTH"] = app.config["MAX_FORM_MEMORY_SIZE"] = LARGEST_FORM
     app.config["SEND_FILE_MAX_AGE_DEFAULT"] = 86400 * 30
     app.extensions["leadline"] = Desk(site)
     app.config["VERSION"] = own_version()

@@ -42,6 +42,13 @@ def unsealed(secret: str, purpose: str, shown: str, now: datetime) -> str | None
     return text if int(until) > now.timestamp() else None
 
 
+def said_in(shown: str) -> str:
+    """
+    What a sealed text says, whoever wrote it.
+    """
+    return shown.rsplit(".", 2)[0]
+
+
 def _signature(secret: str, purpose: str, told: str) -> str:
     return hmac.new(secret.encode(), f"leadline {purpose}\0{told}".encode(), sha256).hexdigest()
 

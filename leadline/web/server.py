@@ -14,6 +14,7 @@ from gunicorn.config import KNOWN_SETTINGS
 from leadline.errors import LeadlineError
 from leadline.web.app import create_app
 from leadline.web.site import Site
+from leadline.web.worker import Worker
 
 KNOWN = frozenset(setting.name for setting in KNOWN_SETTINGS)
 
@@ -63,7 +64,7 @@ def options(site: Site) -> dict[str, object]:
     host, port = address(site.settings.listen)
     wanted: dict[str, object] = {
         "bind": f"{host}:{port}",
-        "worker_class": "gthread",
+        "worker_class": Worker,
         "workers": site.settings.processes,
         "threads": site.settings.threads,
         "timeout": 60,

@@ -5,7 +5,7 @@ what the browser asks for. The API and what programs read stay as they are.
 
 from __future__ import annotations
 
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 from babel import Locale
 from flask import Flask, Response, request
@@ -71,10 +71,18 @@ def links() -> list[tuple[str, str, str]]:
         (
             code,
             name_of(code),
-            f"{request.root_path}{request.path}?{urlencode([*kept, (PARAMETER, code)])}",
+            f"{here()}?{urlencode([*kept, (PARAMETER, code)])}",
         )
         for code in languages()
     ]
+
+
+def here() -> str:
+    """
+    The path of this request, as a path of this site whatever it begins with.
+    """
+    inside = request.path.lstrip("/\\")
+    return f"{request.root_path}/{quote(inside, safe='/@+,:=~')}"
 
 
 def name_of(code: str) -> str:

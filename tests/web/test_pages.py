@@ -11,7 +11,7 @@ from flask.testing import FlaskClient
 
 from leadline.store.memory import MemoryStore
 from leadline.web import create_app
-from leadline.web.app import HEADERS
+from leadline.web.headers import HEADERS
 from tests.web.conftest import HOSTILE, NOW, process, site_of
 
 PAGES = (

@@ -1,0 +1,35 @@
+"""What breaks in leadline itself: told in one line, guarded as any page, nothing of its inside."""
+
+from __future__ import annotations
+
+import pytest
+from flask import Flask
+
+from leadline.store.memory import MemoryStore
+from leadline.web import create_app
+from leadline.web.headers import HEADERS
+from tests.web.conftest import site_of
+
+
+class Broken(MemoryStore):
+    def ask(self, *_: object, **__: object) -> list[dict[str, object]]:  # type: ignore[override]
+        raise ZeroDivisionError("the secret is hunter2")
+
+
+@pytest.fixture
+def broken() -> Flask:
+    return create_app(site_of(Broken()))
+
+
+@pytest.mark.parametrize("address", ["/usage", "/api/v1/usage", "/metrics", "/usage.svg"])
+def test_what_breaks_says_nothing_of_its_inside(broken: Flask, address: str) -> None:
+    """
+    500, with every security header; the traceback is in the log, not on the page.
+    """
+    answer = broken.test_client().get(address)
+    assert answer.status_code == 500
+    assert {name: answer.headers[name] for name in HEADERS} == HEADERS
+    told = answer.get_data(as_text=True)
+    assert "hunter2" not in told
+    assert "ZeroDivisionError" not in told
+    assert "leadline serve" in told
