@@ -17,7 +17,8 @@ from leadline.formats.times import epoch_seconds, from_epoch
 SHARED = (
     *("cluster", "schema.version", "event.ingested", "record.version", "user.name", "user.id"),
     *("user.group", "job.id", "job.run", "project", "partition", "qos", "job.state", "job.class"),
-    *("gpu.models", "job.cores", "job.gpus", "job.node.count"),
+    *("gpu.models", "job.cores", "job.gpus", "job.node.count", "job.nodes"),
+    *("job.wait.seconds", "job.wall.seconds"),
 )
 
 Days = Callable[[Document], list[Document]]

@@ -143,6 +143,9 @@ def _shared(cluster: str) -> dict[str, str]:
         "job.class": CLASS,
         "job.cores": "slots",
         "job.node.count": "CASE WHEN len(hosts) > 1 OR slots = 1 THEN len(hosts) END",
+        "job.nodes": "hosts",
+        "job.wait.seconds": "CASE WHEN start_time >= submitted THEN start_time - submitted END",
+        "job.wall.seconds": "wall",
         "record.version": "greatest(end_time, submitted)",
     }
 
@@ -191,13 +194,10 @@ def _run_fields() -> dict[str, str]:
         "job.category": _named("category"),
         "job.department": _named("department"),
         "job.account_text": _named("account"),
-        "job.nodes": "hosts",
         "job.priority": "priority",
         "job.submit": _instant("submitted"),
         "job.start": _instant("start_time"),
         "job.end": _instant("end_time"),
-        "job.wait.seconds": "CASE WHEN start_time >= submitted THEN start_time - submitted END",
-        "job.wall.seconds": "wall",
         "job.memory.peak.bytes": "CASE WHEN maxvmem > 0 THEN maxvmem::BIGINT END",
         "job.memory.basis": _words("CASE WHEN maxvmem > 0 THEN 'virtual' END", "virtual"),
         "job.core_seconds.allocated": "wall * slots",

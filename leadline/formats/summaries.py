@@ -47,7 +47,7 @@ USAGE = Dataset(
         delta("memory.rss.count", "count", "Samples that have it"),
         gauge("gpu.memory.max", "bytes", "Greatest GPU memory of one sample"),
         gauge("covered.seconds", "seconds", "Seconds of the hour with samples"),
-        plain_set("memory.classes", "Samples by class of resident memory, 32 to a doubling: 864:12"),
+        plain_set("memory.classes", "Samples by class of memory, 32 to a doubling: 864:12"),
     ),
 )
 

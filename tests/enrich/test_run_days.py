@@ -48,6 +48,15 @@ def test_hours_belong_to_the_local_day() -> None:
     assert {"23": 3600.0} == first["hours"]
 
 
+def test_days_know_what_their_run_is_told_by() -> None:
+    """
+    How long the whole run waited and ran and where stands with each of its days.
+    """
+    known = {"job.wait.seconds": 7200.0, "job.nodes": ["c1-1"], "job.wall.seconds": 3 * 3600.0}
+    for day in run_days({**RUN, **known}, OSLO, 1795136400):
+        assert known == {name: day[name] for name in known}
+
+
 def test_what_nobody_told_is_not_nought() -> None:
     """
     A run without its cores or its CPU time has no such hours; one without an end has no days yet.
