@@ -16,6 +16,8 @@ from leadline.formats.times import parse_time
 from leadline.query.compile import Source, canonical, sources
 from leadline.query.coverage import Coverage, coverage, lost, nobody_looked, not_kept
 from leadline.query.dimensions import Dimension, dimension
+from leadline.query.hidden import left_out
+from leadline.query.kinds import node_kinds
 from leadline.query.measure import Measure, Part, counted, nothing
 from leadline.query.measures import measure
 from leadline.query.parts import Key, Table, join_rows, joins
@@ -23,10 +25,10 @@ from leadline.query.periods import Period, parse_period, unit_text
 from leadline.query.question import Question
 from leadline.query.ranking import Ranked, rank
 from leadline.query.rollups import complete_until
-from leadline.query.tables import Asker, hidden_conditions, shown_conditions
+from leadline.query.tables import Asker, shown_conditions
 from leadline.settings.zones import local_zone
 from leadline.store.contract import Store
-from leadline.store.plan import Function, Row, Scalar
+from leadline.store.plan import Row, Scalar
 from leadline.store.scope import Scope
 
 Values = dict[str, float | None]
@@ -184,10 +186,13 @@ class _Levels:
             shown = set(self.shown)
             hidden = {k: v for k, v in self.rows(bucket).items() if k[:cut] not in shown}
             return join_rows(self.source, hidden, lambda key: key[cut:])
-        if cut != 1 or self.dims[0].edges or self.dims[0].by_node_in(self.source.plan.dataset):
+        dataset = self.source.plan.dataset
+        by_kind = any(d.by_node_in(dataset) for d in self.dims)
+        kinds = node_kinds(self.asker.store) if by_kind else {}
+        hidden_by = left_out(self.dims, dataset, self.shown, kinds)
+        if hidden_by is None:
             return None
-        where = hidden_conditions(self._field, [key[0] for key in self.shown])
-        return self.asker.table(self.source, (), bucket, where)
+        return self.asker.table(self.source, (), bucket, without=hidden_by)
 
 
 def _values(tables: Sequence[_Levels], parts: Sequence[Mapping[str, Part]]) -> Values:

@@ -212,7 +212,7 @@ def conditions_of(known: Filter, plan: Plan, store: Store, scope: Scope) -> list
     """
     asked = dimension(known.dimension)
     if asked.by_node_in(plan.dataset):
-        return kind_conditions(known, store)
+        return kind_conditions(known, store, plan.dataset)
     field = asked.field_in(plan.dataset)
     if field is None:
         raise QuestionError(

@@ -47,14 +47,13 @@ class Dimension:
         """
         Whether DATASET only knows it through the node.
         """
-        known = DATASETS[dataset].by_name
-        return self.of_node and self.field_in(dataset) is None and "host.name" in known
+        return self.of_node and self.field_in(dataset) is None and node_field(dataset) is not None
 
     def multiple_in(self, dataset: str) -> bool:
         """
         Whether one document may have several values, so that rows count it more than once.
         """
-        name = self.field_in(dataset)
+        name = node_field(dataset) if self.by_node_in(dataset) else self.field_in(dataset)
         return name is not None and DATASETS[dataset].by_name[name].type is Type.SET
 
     def group_in(self, dataset: str) -> Group:
@@ -80,6 +79,14 @@ class Dimension:
         if isinstance(value, bool):
             return "yes" if value else "no"
         return str(value)
+
+
+def node_field(dataset: str) -> str | None:
+    """
+    The field of DATASET that names a document's node, or its nodes.
+    """
+    known = DATASETS[dataset].by_name
+    return next((name for name in ("host.name", "job.nodes") if name in known), None)
 
 
 DIMENSIONS: tuple[Dimension, ...] = (
@@ -227,7 +234,8 @@ DIMENSIONS: tuple[Dimension, ...] = (
         title="Node type",
         field="node.type",
         of_node=True,
-        sentence="The kind of node, as the settings or the scheduler name it now.",
+        sentence="The kind of node, as the settings or the scheduler name it now; a run on nodes of"
+        " several kinds counts in each.",
     ),
     Dimension(
         name="state",

@@ -11,6 +11,8 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from leadline.errors import QuestionError
+from leadline.query.dimensions import node_field
+from leadline.query.measure import JOINED
 from leadline.query.question import Filter, Prefix
 from leadline.store.contract import Store
 from leadline.store.plan import Aggregate, Condition, Function, Group, Op, Plan
@@ -38,27 +40,61 @@ def node_kinds(store: Store) -> Kinds:
     return {}
 
 
-def of_kind(plan: Plan, kinds: Kinds, kind: str | None) -> Plan:
+def of_kind(plan: Plan, kinds: Kinds, kind: str | None) -> list[Plan]:
     """
-    PLAN on the nodes of one kind; None: on those nobody knows the kind of.
+    PLAN on the nodes of one kind; None: on those nobody knows the kind of. Several plans, whose
+    rows join, where clusters call nodes of different kinds the same.
     """
-    hosts = hosts_of(kinds, {kind}) if kind is not None else hosts_of(kinds, {*kinds.values()})
-    condition = Condition("host.name", Op.IN if kind is not None else Op.NOT_IN, hosts)
-    return replace(plan, where=(*plan.where, condition))
+    joins = all(aggregate.function in JOINED for aggregate in plan.aggregates)
+    wanted = {kind} if kind is not None else {*kinds.values()}
+    op = Op.IN if kind is not None else Op.NOT_IN
+    if joins and _clash(kinds, wanted):
+        clusters = sorted({cluster for cluster, _ in kinds})
+        found = []
+        for name in clusters:
+            own = {key: known for key, known in kinds.items() if key[0] == name}
+            hosts = _on(plan.dataset, op, hosts_of(own, wanted))
+            found.append(_narrowed(plan, Condition("cluster", Op.IN, (name,)), hosts))
+        if kind is None:
+            found.append(_narrowed(plan, Condition("cluster", Op.NOT_IN, tuple(clusters))))
+        return found
+    return [_narrowed(plan, _on(plan.dataset, op, hosts_of(kinds, wanted)))]
+
+
+def on_kind(dataset: str, kinds: Kinds, kind: str | None) -> Condition:
+    """
+    What documents of one kind of node have in common.
+    """
+    if kind is None:
+        return _on(dataset, Op.NOT_IN, hosts_of(kinds, {*kinds.values()}))
+    return _on(dataset, Op.IN, hosts_of(kinds, {kind}))
+
+
+def _narrowed(plan: Plan, *where: Condition) -> Plan:
+    return replace(plan, where=(*plan.where, *where))
+
+
+def _on(dataset: str, op: Op, hosts: tuple[str, ...]) -> Condition:
+    field = node_field(dataset)
+    assert field is not None
+    return Condition(field, op, hosts)
+
+
+def _clash(kinds: Kinds, wanted: Collection[str | None]) -> set[str]:
+    found = {host for (_, host), kind in kinds.items() if kind in wanted}
+    return found & {host for (_, host), kind in kinds.items() if kind not in wanted}
 
 
 def hosts_of(kinds: Kinds, wanted: Collection[str | None]) -> tuple[str, ...]:
-    found = {host for (_, host), kind in kinds.items() if kind in wanted}
-    clash = found & {host for (_, host), kind in kinds.items() if kind not in wanted}
-    if clash:
+    if clash := _clash(kinds, wanted):
         raise QuestionError(
             f"node_type: {min(clash)} is of one kind here and of another on another cluster; "
             "ask `by host`, or a measure that adds up"
         )
-    return tuple(sorted(found))
+    return tuple(sorted({host for (_, host), kind in kinds.items() if kind in wanted}))
 
 
-def kind_conditions(known: Filter, store: Store) -> list[Condition]:
+def kind_conditions(known: Filter, store: Store, dataset: str) -> list[Condition]:
     """
     A filter on the kind of node as conditions on nodes.
     """
@@ -66,9 +102,10 @@ def kind_conditions(known: Filter, store: Store) -> list[Condition]:
     exact = {value for value in known.values if isinstance(value, str)}
     starts = tuple(value.text for value in known.values if isinstance(value, Prefix))
     wanted = {kind for kind in kinds.values() if kind in exact or kind.startswith(starts)}
-    if None not in known.values:
-        op = Op.NOT_IN if known.negated else Op.IN
-        return [Condition("host.name", op, hosts_of(kinds, wanted))]
-    rest = set(kinds.values()) - wanted
-    op = Op.IN if known.negated else Op.NOT_IN
-    return [Condition("host.name", op, hosts_of(kinds, rest))]
+    op = Op.NOT_IN if known.negated else Op.IN
+    if None in known.values:
+        if node_field(dataset) == "job.nodes" and wanted:
+            raise QuestionError(f"where {known}: ask for (none) on its own")
+        wanted = set(kinds.values()) - wanted
+        op = Op.IN if known.negated else Op.NOT_IN
+    return [_on(dataset, op, hosts_of(kinds, wanted))]

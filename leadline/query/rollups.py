@@ -208,7 +208,8 @@ def _on_usage(plan: Plan) -> Plan | None:
     keeps how many samples of each a document stands for, not a document for each.
     """
     by = tuple(Group(KEPT_CLASSES) if g == Group(MEMORY, Bucket.CLASS) else g for g in plan.by)
-    fields = [group.field for group in by] + [c.field for c in plan.where]
+    fields = [group.field for group in by]
+    fields += [c.field for conditions in (plan.where, *plan.without) for c in conditions]
     if not all(name in FIELDS for name in fields):
         return None
     aggregates = [a if by != plan.by else _aggregate(a) for a in plan.aggregates]

@@ -100,6 +100,8 @@ class MemoryStore:
         scope.allow_plan(plan)
         fields = DATASETS[plan.dataset].by_name
         found = self._select(plan.dataset, scope, plan.where, plan.start, plan.end, plan.time)
+        if plan.without:
+            found = [document for document in found if not _left_out(document, plan, fields)]
         if any(group.bucket is Bucket.CLOCK for group in plan.by):
             found = list(_by_hour(found, plan))
         groups: dict[tuple[Any, ...], list[Document]] = {} if plan.by else {(): []}
@@ -230,6 +232,10 @@ def holds(document: Document, condition: Condition, fields: dict[str, Field]) ->
         Op.PREFIX: lambda value, limit: str(value).startswith(str(limit)),
     }[condition.op]
     return any(test(value, limit) for value in held for limit in wanted)
+
+
+def _left_out(document: Document, plan: Plan, fields: dict[str, Field]) -> bool:
+    return any(all(holds(document, c, fields) for c in conditions) for conditions in plan.without)
 
 
 def _values(document: Document, name: str, fields: dict[str, Field]) -> list[Any]:

@@ -90,7 +90,8 @@ class Plan:
     """
     `limit` rows are enough, the greatest of the aggregate `best` (`-name`: the least) first, None
     last, ties by the keys' text. It only saves work: a store may as well answer every row. One
-    that does not says under ROWS how many there are.
+    that does not says under ROWS how many there are. Documents that match all conditions of one
+    of `without` are left out.
     """
 
     dataset: str
@@ -102,6 +103,7 @@ class Plan:
     time: str = "@timestamp"
     best: str = ""
     limit: int | None = None
+    without: tuple[tuple[Condition, ...], ...] = ()
 
 
 Row = dict[str, Scalar | None]

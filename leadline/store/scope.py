@@ -57,7 +57,8 @@ class Scope:
         if not self.totals_only:
             return
         used = [group.field for group in plan.by]
-        used += [condition.field for condition in plan.where if _names(condition)]
+        for conditions in (plan.where, *plan.without):
+            used += [condition.field for condition in conditions if _names(condition)]
         for aggregate in plan.aggregates:
             used += [condition.field for condition in aggregate.where if _names(condition)]
             # The least and the greatest of a text is a text: somebody's name.

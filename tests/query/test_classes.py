@@ -5,9 +5,7 @@ How memory is distributed, told from hourly usage once raw samples have gone.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 
@@ -17,27 +15,13 @@ from leadline.formats import Document
 from leadline.formats.times import parse_time
 from leadline.query import ask, parse_question
 from leadline.store.contract import Store
-from leadline.store.lake import LakeStore
 from leadline.store.memory import MemoryStore
 from leadline.store.scope import EVERYTHING
-from tests.query.conftest import NOW, ZONE, answer, sample
+from tests.query.conftest import NOW, STORES, ZONE, answer, sample
 from tests.query.test_differential import figures
 
 ROLLUP = CHORES[0]
-BOTH = pytest.mark.parametrize(
-    "open_store", ["memory", "lake", pytest.param("opensearch", marks=pytest.mark.opensearch)]
-)
 OPEN = "2026-11-21T11:30:00.000Z"  # within the hour that no roll-up has closed
-
-
-@pytest.fixture
-def other(request: pytest.FixtureRequest, open_store: str, tmp_path: Path) -> Iterator[Store]:
-    if open_store == "opensearch":
-        yield request.getfixturevalue("opensearch_store")
-        return
-    store: Store = MemoryStore() if open_store == "memory" else LakeStore(tmp_path / "lake")
-    yield store
-    store.close()
 
 
 def samples() -> list[Document]:
@@ -84,7 +68,7 @@ def outlived(memory: MemoryStore) -> list[Document]:
 PERCENTILES = "memory_p25, memory_median, memory_p90, memory_p99"
 
 
-@BOTH
+@STORES
 @pytest.mark.parametrize(
     "rest",
     [
@@ -108,7 +92,7 @@ def test_percentiles_outlive_samples(memory: MemoryStore, other: Store, rest: st
     assert figures(found, 0.02) == figures(expected, 0.02)
 
 
-@BOTH
+@STORES
 @pytest.mark.parametrize(
     "rest",
     [
@@ -129,7 +113,7 @@ def test_the_histogram_outlives_samples(memory: MemoryStore, other: Store, rest:
     assert "usage" in found.datasets
 
 
-@BOTH
+@STORES
 def test_every_store_makes_the_same_classes(memory: MemoryStore, other: Store) -> None:
     """
     The chore writes the same usage wherever samples lie.

@@ -44,6 +44,7 @@ NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 SETS, QUESTIONS = 4, 130
 SIZES = (1, 30, 400, 1500)
 
+HOSTS = [f"c1-{number}" for number in range(6)]
 PERIODS = ("all", "last 30 days", "2026-10", "2026-10-24..2026-10-26", "previous month", "2026-W44")
 
 
@@ -122,6 +123,8 @@ def _slice(dice: random.Random, number: int) -> Document:
         "project": f"p{dice.randrange(5)}",
         "gpu.models": sorted(dice.sample(["A100", "H100"], dice.randrange(1, 3))),
         "job.cores": dice.choice([1, 4, 64]),
+        "job.nodes": sorted(dice.sample(HOSTS, dice.randrange(1, 4))),
+        "job.wait.seconds": dice.choice([0.0, 59.9, 600.0, 1e6]),
         "core_seconds_allocated": round(dice.random() * 1e6, 2),
         "gpu_seconds_allocated": round(dice.random() * 1e5, 2),
     }
@@ -185,6 +188,7 @@ def _job(dice: random.Random, number: int) -> Document:
         "user.name": dice.choice(["alice", "bob"]),
         "job.state": dice.choice(["COMPLETED", "FAILED"]),
         "job.cores": cores,
+        **({"job.nodes": sorted(dice.sample(HOSTS, 2))} if dice.random() < 0.8 else {}),
         "job.submit": format_time(submit),
         "record.version": 1,
     }

@@ -8,7 +8,8 @@ import pytest
 
 from leadline.errors import QuestionError
 from leadline.formats import Document
-from tests.query.conftest import answer, heartbeat, sample, stored
+from leadline.store.contract import Store
+from tests.query.conftest import STORES, answer, heartbeat, sample, stored
 from tests.query.test_accounted import run, slices
 
 GIB = 2**30
@@ -74,6 +75,102 @@ def test_one_name_on_two_clusters_is_two_nodes() -> None:
     )
     with pytest.raises(QuestionError, match="c1-1 is of one kind here"):
         answer(store, "memory_median by node_type during all")
+
+
+def ran(number: int, *hosts: str, cluster: str = "fox") -> list[Document]:
+    """
+    A run of an hour on four cores and its day; without HOSTS nobody told where.
+    """
+    common: Document = {
+        "cluster": cluster,
+        "job.run": f"{cluster}/{number}@1",
+        "record.version": 1,
+        "local.day": "2026-11-20",
+        "job.wait.seconds": 60.0 * 10**number,
+        "job.wall.seconds": 3600.0,
+        **({"job.nodes": sorted(hosts)} if hosts else {}),
+    }
+    moment = {"@timestamp": "2026-11-20T08:00:00.000Z"}
+    ended = {"job.end": "2026-11-20T10:00:00.000Z"}
+    hours = {"wall.seconds": 3600.0, "core_seconds_allocated": 4 * 3600.0}
+    return [
+        {"dataset": "job", **moment, **common, **ended},
+        {"dataset": "job_slice", **moment, **common, **hours},
+    ]
+
+
+RUNS = [
+    document
+    for number, hosts in enumerate([("c1-1",), ("c1-2", "c1-3"), ("c1-1", "c1-2"), (), ("c1-9",)])
+    for document in ran(number, *hosts)
+]
+
+
+@STORES
+def test_runs_by_kind_of_node(other: Store) -> None:
+    """
+    A run on two nodes of a kind counts once there, one on two kinds in both, and the answer says
+    so; runs of nobody knows where are a row of their own. Others and total count each run once.
+    """
+    assert not other.write([*NODES, *RUNS], "replace").rejected
+    found = answer(other, "jobs, core_hours_allocated, run_time_max by node_type during all")
+    assert {("thin",): 2, ("fat",): 2, (None,): 2} == told(found.rows, "node_type", "jobs")
+    assert {("thin",): 8.0, ("fat",): 8.0, (None,): 8.0} == told(
+        found.rows, "node_type", "core_hours_allocated"
+    )
+    assert {"jobs": 5, "core_hours_allocated": 20.0, "run_time_max": 3600.0} == found.total
+    assert found.multiple
+    assert ("1.0 of jobs counted in more than one row; the total counts each once",) == found.notes
+    top = answer(other, "jobs, run_time_median by node_type during all top 1")
+    assert ["fat"] == [row["node_type"] for row in top.rows]
+    assert {"jobs": 3, "run_time_median": pytest.approx(3600.0, rel=0.02)} == top.others
+
+
+@STORES
+def test_runs_on_one_kind_of_node(other: Store) -> None:
+    """
+    A filter takes the runs that were on such a node at all.
+    """
+    other.write([*NODES, *RUNS], "replace")
+    for where, jobs in (("=fat", 2), ("!=fat", 3), ("=thin|fat", 3), ("=(none)", 2), ("=f*", 2)):
+        assert jobs == answer(other, f"jobs where node_type{where} during all").total["jobs"]
+    with pytest.raises(QuestionError, match=r"ask for \(none\) on its own"):
+        answer(other, "jobs where node_type=fat|(none) during all")
+
+
+def test_kinds_of_two_clusters_whose_nodes_share_a_name() -> None:
+    """
+    Runs are told by their own cluster's kind of the node.
+    """
+    store = stored([*NODES, typed("c1-1", "fat", "betzy"), *RUNS, *ran(7, "c1-1", cluster="betzy")])
+    found = answer(store, "jobs by node_type during all")
+    assert {("thin",): 2, ("fat",): 3, (None,): 2} == told(found.rows, "node_type", "jobs")
+
+
+@STORES
+def test_hours_by_how_long_runs_waited_and_ran(other: Store) -> None:
+    """
+    The days of a run know its classes of wait and run time, in the words of jobs.
+    """
+    other.write(RUNS, "replace")
+    found = answer(other, "jobs, core_hours_allocated by wait_class during all")
+    assert [
+        ("1–10 min", 1, 4.0),
+        ("10–60 min", 1, 4.0),
+        ("1–6 h", 1, 4.0),
+        ("6–24 h", 1, 4.0),
+        ("over a day", 1, 4.0),
+    ] == [
+        (found.label("wait_class", row["wait_class"]), row["jobs"], row["core_hours_allocated"])
+        for row in found.rows
+    ]
+    found = answer(other, "wall_hours by run_time_class during all")
+    assert [("1–6 h", 5.0)] == [
+        (found.label("run_time_class", row["run_time_class"]), row["wall_hours"])
+        for row in found.rows
+    ]
+    asked = 'wall_hours where run_time_class="1-6 h", wait_class="1-6 h" during all'
+    assert 1.0 == answer(other, asked).total["wall_hours"]
 
 
 def test_three_dimensions_and_a_bucket() -> None:

@@ -94,6 +94,25 @@ def test_a_set_counts_in_each_of_its_values(store: Store) -> None:
     }
 
 
+def test_what_is_left_out(store: Store) -> None:
+    """
+    Documents that match all of one of several sets of conditions are not there; absence is no
+    match, unless it is what is left out.
+    """
+    store.write(PEOPLE, "create")
+    alice = (Condition("user.name", Op.IN, ("alice",)), Condition("program.tags", Op.IN, ("mpi",)))
+    bob = (Condition("user.name", Op.IN, ("bob",)), Condition("program.tags", Op.IN, ("gpu",)))
+    nobody = (Condition("user.name", Op.MISSING), Condition("core_seconds", Op.BELOW, (4,)))
+
+    rows = ask(store, COUNT, by=(Group("user.name"),), without=(alice, bob))
+    [whole] = ask(store, COUNT, HOURS, without=(alice, bob, nobody))
+    [all_left_out] = ask(store, COUNT, without=((Condition("cluster", Op.IN, ("fox",)),),))
+
+    assert table(rows, "user.name") == {"bob": 1, "alicia": 1, None: 1}
+    assert whole == {"n": 2, "seconds": 2.0}
+    assert all_left_out == {"n": 0}
+
+
 def test_two_sets_give_every_pair(store: Store) -> None:
     """
     Grouping by two set fields takes both apart.

@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from leadline.formats.times import format_time
-from leadline.store.lake.table import File
-from leadline.store.plan import Aggregate, Function, Plan, Row, Scalar
+from leadline.formats.times import format_time, parse_time
+from leadline.store.lake.table import INGESTED, TIME, File
+from leadline.store.plan import Aggregate, Function, Op, Plan, Row, Scalar
 from leadline.store.scope import Scope
 
-TIME = "@timestamp"
 TOLD = {
     Function.COUNT: ("", TIME),
     Function.MIN: (TIME,),
@@ -26,7 +25,7 @@ def in_log(plan: Plan, scope: Scope) -> bool:
     """
     Whether PLAN asks for nothing but what the log knows of whole files.
     """
-    if plan.by or plan.where or scope.conditions() or plan.time != TIME:
+    if plan.by or plan.where or plan.without or scope.conditions() or plan.time != TIME:
         return False
     return not any(a.where or a.field not in TOLD.get(a.function, ()) for a in plan.aggregates)
 
@@ -66,6 +65,20 @@ def _joined(asked: Aggregate, values: Sequence[Scalar | None]) -> Scalar | None:
     if not texts:
         return None
     return min(texts) if asked.function is Function.MIN else max(texts)
+
+
+def came_in(plan: Plan, files: Sequence[File]) -> list[File]:
+    """
+    Those of FILES that may hold something that came in as late as PLAN wants it.
+    """
+    since = [
+        parse_time(str(min(known.values)))
+        for known in plan.where
+        if known.field == INGESTED and known.op is Op.AT_LEAST and known.values
+    ]
+    return [
+        file for file in files if file.ingested is None or all(file.ingested >= s for s in since)
+    ]
 
 
 def of_nothing(plan: Plan) -> list[Row]:

@@ -83,6 +83,13 @@ class Query:
         tests = [self._compared(self.column(name), field, op, value) for value in values]
         return f"({' OR '.join(tests)})"
 
+    def none_of(self, conditions: Sequence[Condition]) -> str:
+        """
+        Rows that do not match all of CONDITIONS.
+        """
+        held = " AND ".join(self.condition(condition) for condition in conditions)
+        return f"(NOT coalesce({held}, false))"
+
     def _in(self, column: str, field: Field | None, values: list[Scalar]) -> str:
         placed = ", ".join(self._typed(field, value) for value in values)
         if field is not None and field.type is Type.SET:
@@ -132,6 +139,7 @@ def compile_plan(plan: Plan, scope: Scope, source: str) -> tuple[str, list[objec
     """
     query = Query(plan.dataset)
     where = query.filters(plan.where, scope, plan.start, plan.end, plan.time)
+    where += "".join(f" AND {query.none_of(conditions)}" for conditions in plan.without)
     rows = f"{source} WHERE {where}"
     keys, shown = [], []
     for number, group in enumerate(plan.by):

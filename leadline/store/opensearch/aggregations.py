@@ -68,6 +68,10 @@ Key = tuple[Scalar | None, ...]
 
 def answer(plan: Plan, scope: Scope, search: Search) -> list[Row]:
     matching = query(plan.dataset, scope, plan.where, plan.start, plan.end, plan.time)
+    if plan.without:
+        fields = DATASETS[plan.dataset].by_name
+        unwanted = [all_of(conditions, fields) for conditions in plan.without]
+        matching = {"bool": {"filter": [matching], "must_not": unwanted}}
     if (clock := clock_of(plan)) is not None:
         fields = DATASETS[plan.dataset].by_name
         found = by_clock(plan, clock, fields, lambda rest, a: within(rest, matching, a, search))
