@@ -15,8 +15,8 @@ from leadline.language import _
 from leadline.reports.timeline import Span
 
 SHADES = (0.08, 0.25, 0.45, 0.65, 0.85, 1.0)  # of one colour: it prints in grey
-CELL, HIGH, NAME = 22, 15, 110  # pixels of a cell, of a row, for the names
-LETTERS = 16  # of a name that are shown
+CELL, HIGH, NAME = 22, 15, 136  # pixels of a cell, of a row, for the names
+LETTERS = 19  # of a name that are shown
 WIDE, THICK = 720, 22  # a line of states
 HATCH = (
     '<pattern id="{id}" width="5" height="5" patternUnits="userSpaceOnUse">'

@@ -67,8 +67,10 @@ def share(part: Figure, whole: Figure) -> str:
 
 def percent(ratio: float) -> str:
     """
-    A share in running text: 87 %.
+    A share in running text: 87 %; a little is not nothing.
     """
+    if 0 < ratio < 0.005:
+        return figure("< 1 %", current())
     return figure(f"{100 * ratio:,.0f} %", current())
 
 

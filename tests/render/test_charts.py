@@ -154,3 +154,11 @@ def test_picture_file_is_a_picture(kind: str) -> None:
     png = draw_png(KINDS[kind][0])
     assert png.startswith(b"\x89PNG")
     assert int.from_bytes(png[16:20]) > 1200
+
+
+def test_common_programs_are_told_apart_by_colour() -> None:
+    """
+    Those that most centres run have a colour each, so that a picture of them needs no shades.
+    """
+    common = "LAMMPS unmatched WRF OpenFOAM VASP CP2K NAMD NWChem GROMACS ORCA".split()
+    assert len({slot(name) for name in common}) == len(PALETTE)

@@ -109,7 +109,8 @@ def _why(everything: bool) -> list[str]:
         ]
     return [
         _("No grant is in force."),
-        _("Old and coming ones are shown by the link above; grants stand in the settings."),
+        _("Old and coming ones are shown by the link above."),
+        _("Grants stand in the settings, section `allocations`, or in files it names."),
     ]
 
 
