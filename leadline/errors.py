@@ -47,3 +47,11 @@ class QuestionError(LeadlineError):
     """
 
     exit_code = 2
+
+
+class NothingKnownError(QuestionError):
+    """
+    A question that is understood, about something that nobody ever told of.
+    """
+
+    exit_code = 1

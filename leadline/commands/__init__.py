@@ -47,6 +47,12 @@ COMMANDS: dict[str, tuple[str, str]] = {
 }
 
 
+class ReaderGoneError(Exception):
+    """
+    Nobody reads our output any more: click would end such a command with 1, as if it had failed.
+    """
+
+
 class LazyGroup(click.Group):
     """
     Lists commands without importing them, so that a node's shipper never loads the web.
@@ -61,6 +67,12 @@ class LazyGroup(click.Group):
         command = getattr(importlib.import_module(COMMANDS[name][0]), name.replace("-", "_"))
         assert isinstance(command, click.Command)
         return command
+
+    def invoke(self, ctx: click.Context) -> object:
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError as error:
+            raise ReaderGoneError from error
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
@@ -107,7 +119,7 @@ def main() -> None:
         sys.exit(error.exit_code)
     except click.Abort:
         sys.exit(130)
-    except BrokenPipeError:
+    except ReaderGoneError:
         # A reader such as `head` went away: not an error, and nothing more can be printed.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(141)

@@ -10,6 +10,7 @@ import orjson
 
 from leadline.commands.clocks import by_own_clocks
 from leadline.commands.context import Context, with_context
+from leadline.commands.showing import waiting
 from leadline.commands.usage import zone_of
 from leadline.formats.times import EARLIEST
 from leadline.query import parse_period, question
@@ -45,7 +46,8 @@ def findings(context: Context, kinds: tuple[str, ...], period: str, form: str) -
     where = (Condition("cluster", Op.IN, (context.cluster,)),) if context.cluster else ()
     start, end = max(span.start or EARLIEST, EARLIEST), min(span.end or now, now)
     limits = context.settings.get("findings", FindingSettings)
-    found = find(Case(context.store, EVERYTHING, start, end, now, where, limits), kinds)
+    with waiting("looking"):
+        found = find(Case(context.store, EVERYTHING, start, end, now, where, limits), kinds)
     told = rows(found)
     if form == "json":
         click.echo(orjson.dumps(told, option=orjson.OPT_INDENT_2).decode())

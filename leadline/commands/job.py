@@ -12,7 +12,7 @@ import click
 import orjson
 
 from leadline.commands.context import Context, with_context
-from leadline.commands.showing import PictureFile, write_picture
+from leadline.commands.showing import PictureFile, waiting, write_picture
 from leadline.errors import QuestionError
 from leadline.render import Table, render
 from leadline.render.table import FORMATS
@@ -69,10 +69,11 @@ def job(
         click.echo(lives(context, job_ids, now, form))
         return
     limits = context.settings.get("advice", AdviceSettings)
-    views = [
-        job_view(context.store, EVERYTHING, qualified(context, name), now, run=run)
-        for name in job_ids
-    ]
+    with waiting("looking"):
+        views = [
+            job_view(context.store, EVERYTHING, qualified(context, name), now, run=run)
+            for name in job_ids
+        ]
     if chart is not None:
         if len(views) != 1:
             raise QuestionError("--chart draws one job")
@@ -97,7 +98,9 @@ def job(
 
 
 def lives(context: Context, names: Sequence[str], now: datetime, form: str) -> str:
-    found = [job_life(context.store, EVERYTHING, qualified(context, name), now) for name in names]
+    store, jobs = context.store, [qualified(context, name) for name in names]
+    with waiting("looking"):
+        found = [job_life(store, EVERYTHING, name, now) for name in jobs]
     width = shutil.get_terminal_size((100, 24)).columns
     rows = tuple(row for life in found for row in life)
     return render(Table(LIFE, rows), form, width=width)
@@ -106,7 +109,8 @@ def lives(context: Context, names: Sequence[str], now: datetime, form: str) -> s
 def scales(store: Store, views: Sequence[JobView], limits: AdviceSettings, form: str) -> str:
     if form not in ("table", "json"):
         raise QuestionError("--scale: as table or json; the others are a job's use over time")
-    found = [scale(store, EVERYTHING, view, limits) for view in views]
+    with waiting("comparing"):
+        found = [scale(store, EVERYTHING, view, limits) for view in views]
     if form == "json":
         return one_or_all([asdict(known) for known in found])
     width = shutil.get_terminal_size((100, 24)).columns

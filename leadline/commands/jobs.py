@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 import click
 import orjson
 
+from leadline.commands import showing
 from leadline.commands.clocks import by_own_clocks
 from leadline.commands.context import Context, with_context
 from leadline.commands.usage import zone_of
@@ -78,21 +79,19 @@ def jobs(
         plan = Plan("job_state" if waiting or pending else "job", ())
         conditions += conditions_of(known, plan, context.store, EVERYTHING)
     if pending:
-        rows = waiting_now(context.store, EVERYTHING, datetime.now(UTC), conditions)
+        with showing.waiting("looking"):
+            rows = waiting_now(context.store, EVERYTHING, datetime.now(UTC), conditions)
         width = shutil.get_terminal_size((100, 24)).columns
         click.echo(render(Table(NOW, tuple(rows[:limit])), form, width=width))
         return
     if waiting:
         _waiting(context, conditions, span, zone, every, form)
         return
-    rows = job_rows(
-        context.store,
-        EVERYTHING,
-        conditions,
-        None if running else span,
-        shortest=shortest,
-        limit=limit + 1,
-    )
+    ended = None if running else span
+    with showing.waiting("looking"):
+        rows = job_rows(
+            context.store, EVERYTHING, conditions, ended, shortest=shortest, limit=limit + 1
+        )
     if len(rows) > limit:
         click.echo(f"The newest {limit:,} are shown; --limit shows more.", err=True)
     _listed(context, rows[:limit], form)
@@ -130,7 +129,8 @@ def _waiting(
     if span.start is None:
         raise QuestionError("--period: name a beginning, like `last 30 days` or `this year`")
     end = min(now, span.end or now)
-    found = waits(context.store, EVERYTHING, span.start, end, where)
+    with showing.waiting("adding up"):
+        found = waits(context.store, EVERYTHING, span.start, end, where)
     if not found and form == "table":
         click.echo(
             "No job waited, or nobody asked: one machine of each cluster must ask its scheduler,"

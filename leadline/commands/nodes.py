@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 import click
 
 from leadline.commands.context import Context, with_context
+from leadline.commands.showing import waiting
 from leadline.commands.usage import zone_of
 from leadline.errors import QuestionError
 from leadline.query import Filter, parse_period, question
@@ -121,7 +122,8 @@ def nodes(
     asked = _asked(context, period)
     if never_used:
         inventory = read_inventory(context.settings.get("inventory", InventorySettings))
-        rows = unused.never_used(*asked, inventory=inventory)
+        with waiting("looking"):
+            rows = unused.never_used(*asked, inventory=inventory)
         _print("never used", rows, form)
     elif reservations:
         _print("reservations", reserved.reservations(*asked), form)
@@ -147,7 +149,8 @@ def _states(asked: Asked, node: str | None, by: str | None, gpus: bool, form: st
     store, scope, start, end, where = asked
     if node is not None:
         where = (*where, Condition("host.name", Op.IN, (node.partition(".")[0].lower(),)))
-    found = fleet(store, scope, start, end, where)
+    with waiting("looking"):
+        found = fleet(store, scope, start, end, where)
     if not found.changes:
         click.echo(
             "No node states in that time. One machine of each cluster must ask its scheduler:"

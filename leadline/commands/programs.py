@@ -18,6 +18,7 @@ from enrich.rules.unwrap import levels
 from enrich.settings import EnrichSettings
 from enrich.step import Context as StepContext
 from leadline.commands.context import Context, with_context
+from leadline.commands.showing import waiting
 from leadline.errors import SettingsError
 from leadline.query.periods import parse_period
 from leadline.render import safe_text
@@ -173,7 +174,8 @@ def _hours(
         Aggregate("samples", Function.COUNT),
         Aggregate("users", Function.DISTINCT, "user.name"),
     )
-    return context.store.ask(Plan(dataset, aggregates, by, where, start, end), EVERYTHING)
+    with waiting("adding up"):
+        return context.store.ask(Plan(dataset, aggregates, by, where, start, end), EVERYTHING)
 
 
 def _by_name(rows: list[Row]) -> list[Row]:
@@ -218,10 +220,11 @@ def apply(context: Context, since: str, dry_run: bool) -> None:
     work = Reapply(context.store, StepContext(rules=rules), write=not dry_run)
     documents: Counter[str] = Counter()
     moves: dict[Move, float] = {}
-    for _, moved in work.days(start, now + DAY, place):
-        documents.update(moved.documents)
-        for move, seconds in moved.core_seconds.items():
-            moves[move] = moves.get(move, 0.0) + seconds
+    with waiting("applying"):
+        for _, moved in work.days(start, now + DAY, place):
+            documents.update(moved.documents)
+            for move, seconds in moved.core_seconds.items():
+                moves[move] = moves.get(move, 0.0) + seconds
     place.forget()
     verb = "would change" if dry_run else "changed"
     total = sum(documents.values())

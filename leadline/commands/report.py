@@ -11,6 +11,7 @@ from leadline.alerts.ledger import Ledger
 from leadline.alerts.schedule import KINDS, letter
 from leadline.commands.alerts import alerts_of
 from leadline.commands.context import Context, with_context
+from leadline.commands.showing import waiting
 from leadline.commands.usage import named_periods, zone_of
 from leadline.errors import SettingsError
 from leadline.query import Filter, Question, parse_filters
@@ -56,17 +57,15 @@ def report(
     where = tuple(known for part in about for known in parse_filters(part))
     if context.cluster is not None:
         where = (*where, Filter("cluster", (context.cluster,)))
-    made = make(
-        Desk(
-            store=context.store,
-            scope=EVERYTHING,
-            now=datetime.now(UTC),
-            zone=zone_of(context, Question(where=where)),
-            named=named_periods(context),
-        ),
-        where,
-        period or f"previous {KINDS[kind]}",
+    desk = Desk(
+        store=context.store,
+        scope=EVERYTHING,
+        now=datetime.now(UTC),
+        zone=zone_of(context, Question(where=where)),
+        named=named_periods(context),
     )
+    with waiting("adding up"):
+        made = make(desk, where, period or f"previous {KINDS[kind]}")
     if send is not None:
         post(context, made, send, pdf=pdf)
         return

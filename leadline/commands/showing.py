@@ -53,11 +53,14 @@ def write_picture(spec: dict[str, object] | None, path: Path) -> None:
 
 
 @contextmanager
-def waiting(what: str, out: TextIO | None = None, *, patience: float = PATIENCE) -> Iterator[None]:
+def waiting(
+    what: str, out: TextIO | None = None, *, patience: float | None = None
+) -> Iterator[None]:
     """
     A bar that moves while the work lasts longer than PATIENCE, on a terminal and nowhere else.
     """
     stream = out or sys.stderr
+    patience = PATIENCE if patience is None else patience
     if not stream.isatty():
         yield
         return
@@ -76,7 +79,7 @@ def _draw(what: str, stream: TextIO, patience: float, over: threading.Event) -> 
     if over.wait(patience):
         return
     step, drawn = 0, ""
-    while not over.wait(0.2):
+    while not step or not over.wait(0.2):
         place = step % (2 * WIDTH)
         at = place if place < WIDTH else 2 * WIDTH - place - 1
         track = "".join("█" if abs(cell - at) < 2 else "░" for cell in range(WIDTH))

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from leadline.errors import QuestionError
+from leadline.errors import NothingKnownError
 from leadline.formats import Document
 from leadline.reports.job_cards import Card
 from leadline.reports.job_nodes import all_nodes
@@ -88,7 +88,7 @@ def job_view(
     start, end = moment(record, "job.start"), moment(record, "job.end")
     seen = profile(store, scope, job, found.begin, found.until or (now if running else None))
     if not record and not seen.profile.samples:
-        raise QuestionError(
+        raise NothingKnownError(
             f"job {job}: neither sampled nor accounted; write CLUSTER/NUMBER, as in fox/1234567"
         )
     if not record:

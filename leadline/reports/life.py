@@ -7,7 +7,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from leadline.errors import QuestionError
+from leadline.errors import NothingKnownError
 from leadline.formats.nodestate import written
 from leadline.formats.runs import ENDED
 from leadline.formats.times import parse_time
@@ -44,7 +44,7 @@ def job_life(store: Store, scope: Scope, job: str, now: datetime) -> list[dict[s
         if not (rows and told.get("snapshot") and _same(rows[-1], row)):
             rows.append(row)
     if not rows:
-        raise QuestionError(f"job {job}: no scheduler told of its states")
+        raise NothingKnownError(f"job {job}: no scheduler told of its states")
     for row, after in zip(rows, [*rows[1:], None], strict=True):
         until = now if after is None else parse_time(after["time"])
         over = after is None and row["state"] in ENDED
