@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 from html import unescape
 
@@ -11,6 +12,7 @@ import pytest
 from flask.testing import FlaskClient
 from playwright.sync_api import Browser, Page
 
+from leadline.reports.settings import AllocationSettings, GrantSettings
 from leadline.store.memory import MemoryStore
 from leadline.web import create_app
 from tests.web.conftest import HOSTILE, NOW, job, node, process, site_of
@@ -133,6 +135,23 @@ def test_filter_that_runs_have_not_is_refused(client: FlaskClient) -> None:
     page = client.get("/jobs?where=program%3DVASP")
     assert page.status_code == 400
     assert "ask `by program`" in page.get_data(as_text=True)
+
+
+def test_allocations_are_the_same_as_files() -> None:
+    """
+    What the page says of a grant, its files say too, and only they say it to a hundredth.
+    """
+    grant = GrantSettings(cluster="fox", period="2026-11", core_hours=1000.0, charge="used")
+    site = replace(site_of(around()), allocations=AllocationSettings(grants=[grant]))
+    client = create_app(site).test_client()
+    page = client.get("/allocations").get_data(as_text=True)
+    (row,) = client.get("/api/v1/allocations").get_json()["rows"]
+    assert (row["granted"], row["cluster"], row["project"]) == (1000.0, "fox", None)
+    assert f'<td class="n">{row["used"]:.0f}</td>' in page
+    for address, form in files_of(client, "/allocations"):
+        assert client.get(address).content_type.startswith(KINDS[form])
+    old = client.get("/api/v1/allocations?all=1&format=csv").get_data(as_text=True)
+    assert old.startswith("project,cluster,resource,period,granted,used")
 
 
 def test_picture_that_cannot_be_drawn_is_told(client: FlaskClient) -> None:

@@ -8,7 +8,17 @@ from flask import Flask, request
 from werkzeug.wrappers import Response
 
 from leadline.query import DEFAULT_PERIOD
-from leadline.web.api import asked, constants, lists, names, now, openapi, schemas, status
+from leadline.web.api import (
+    allocations,
+    asked,
+    constants,
+    lists,
+    names,
+    now,
+    openapi,
+    schemas,
+    status,
+)
 from leadline.web.api.route import ANYTHING, BASE, Parameter, Route
 
 MOST = 1000
@@ -163,6 +173,17 @@ ROUTES = (
             Parameter(name="starts", meaning="What was typed", example="al"),
             period(),
             limit(20, 100),
+        ),
+    ),
+    Route(
+        path="/allocations",
+        name="allocations",
+        view=allocations.allocations,
+        meaning="Grants in force: used, left, at which pace, and what their end will see",
+        answer=schemas.listed(schemas.ALLOCATION),
+        parameters=(
+            Parameter(name="all", meaning="1: old and coming ones as well", choices=("", "1")),
+            JSON_OR_CSV,
         ),
     ),
     Route(

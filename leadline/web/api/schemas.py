@@ -84,6 +84,15 @@ FINDING = object_of(
     hours=MAYBE_NUMBER,
 )
 
+_GRANTED = ("resource", "period", "from", "to", "charge", "verdict")
+ALLOCATION = object_of(
+    (*_GRANTED, "granted"),
+    **dict.fromkeys(_GRANTED, TEXT),
+    **dict.fromkeys(("project", "cluster", "runs_out", "note"), MAYBE_TEXT),
+    **dict.fromkeys(("granted", "elapsed"), NUMBER),
+    **dict.fromkeys(("used", "share", "left", "burn", "pace", "projected"), MAYBE_NUMBER),
+)
+
 _NAMED = {"name": TEXT, "title": TEXT, "meaning": TEXT}
 MEASURES = object_of(("rows",), rows=list_of(object_of(tuple(_NAMED), **_NAMED, unit=TEXT)))
 DIMENSIONS = object_of(("rows",), rows=list_of(object_of(tuple(_NAMED), **_NAMED)))

@@ -1,7 +1,5 @@
 """
 The page of allocations: what was granted, used and left, and where it will end.
-
-Who sees only her own is told of the projects she works for, as a whole: a grant is spent by all.
 """
 
 from __future__ import annotations
@@ -10,14 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from flask import render_template, request
+from flask import render_template, request, url_for
 
 from leadline.language import _, ngettext
 from leadline.query import Filter, Question
-from leadline.reports.allocations import Allocation, allocations
-from leadline.reports.grants import Grant
-from leadline.web.api.constants import grants
-from leadline.web.asking import TOTALS, desk
+from leadline.reports.allocations import Allocation
+from leadline.web.api.allocations import seen
 from leadline.web.links import address
 from leadline.web.sentences import clusters
 from leadline.web.words import day, days, number, percent
@@ -53,40 +49,27 @@ class Page:
     clusters: str
     everything: bool
     sentence: str = ""
+    exports: Sequence[tuple[str, str]] = ()
     lines: Sequence[Line] = ()
     empty: Sequence[str] = ()
 
 
 def show() -> str:
     everything = request.args.get("all") == "1"
-    now = desk().now
-    seen = [one for one in grants(now) if everything or one.start <= now < one.end]
-    mine = [one for one in seen if one.project is None or _works_for(one.project)]
-    store, settings = desk().open(), desk().site.allocations
-    found = desk().once(
-        ("allocations", tuple(_key(one) for one in mine), now),
-        lambda: allocations(store, TOTALS, mine, now, settings),
-    )
+    found = seen(everything=everything)
     page = Page(
         title=_("Allocations"),
         clusters=clusters(),
         everything=everything,
         sentence=_sentence(found),
+        exports=[
+            (form.upper(), url_for("api_allocations", format=form, all=1 if everything else None))
+            for form in ("csv", "json")
+        ],
         lines=[_line(one) for one in found],
         empty=() if found else _why(everything),
     )
     return render_template("allocations.html", page=page)
-
-
-def _key(one: Grant) -> tuple[object, ...]:
-    return one.project, one.cluster, one.start, one.end, one.measure
-
-
-def _works_for(project: str) -> bool:
-    if desk().scope.everything:
-        return True
-    mine = Question(("core_hours_used", "jobs"), ("project",), period="last 1 year", top=1000)
-    return any(row["project"] == project for row in desk().ask(mine).rows)
 
 
 def _sentence(found: Sequence[Allocation]) -> str:
