@@ -7,6 +7,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +33,7 @@ from leadline.store.contract import (
 from leadline.store.lake.bulk import Rows, write_bulk
 from leadline.store.lake.folder import file_system, open_folder
 from leadline.store.lake.forget import forget
-from leadline.store.lake.log import from_log, in_log, of_nothing
+from leadline.store.lake.log import came_in, from_log, in_log, of_nothing
 from leadline.store.lake.rows import as_document, flat_places, shown
 from leadline.store.lake.schema import empty_rows, fields_of, quote
 from leadline.store.lake.search import FACETS, compile_search
@@ -158,7 +159,8 @@ class LakeStore:
         def statement(source: str) -> str:
             return f"SELECT {shown(dataset, names)} FROM {source} WHERE {filters}{tail}"
 
-        cursor, rows = self._first(dataset, statement, query.values, start, end)
+        live = partial(self._files, dataset, start, end)
+        cursor, rows = self._first(dataset, live, statement, query.values)
         flat = flat_places(dataset, names)
         while rows:
             yield [as_document(names, flat, row) for row in rows]
@@ -168,17 +170,21 @@ class LakeStore:
     def ask(self, plan: Plan, scope: Scope) -> list[Row]:
         scope.allow_plan(plan)
         if in_log(plan, scope):
-            files = self._overlapping(plan.dataset, plan.start, plan.end)
+            files = self._files(plan.dataset, plan.start, plan.end)
             if (known := from_log(plan, files)) is not None:
                 return [known]
         bounds = (plan.start, plan.end) if plan.time == "@timestamp" else (None, None)
-        if not self._overlapping(plan.dataset, *bounds):
+
+        def live() -> list[File]:
+            return came_in(plan, self._files(plan.dataset, *bounds))
+
+        if not live():
             return of_nothing(plan)
         names = [group.field for group in plan.by] + [a.name for a in plan.aggregates]
         names += [ROWS] if plan.best and plan.limit is not None else []
         compiled = compile_plan(plan, scope, "{source}")
         rows = self._all(
-            plan.dataset, lambda s: compiled[0].replace("{source}", s), compiled[1], *bounds
+            plan.dataset, live, lambda s: compiled[0].replace("{source}", s), compiled[1]
         )
         return [dict(zip(names, row, strict=True)) for row in rows]
 
@@ -196,9 +202,8 @@ class LakeStore:
         query = Query("process")
         filters = query.filters(where, scope, start, end)
         statement = compile_search(query, parse(text), "{source}", filters, max(limit, 1))
-        rows = self._all(
-            "process", lambda s: statement.replace("{source}", s), query.values, start, end
-        )
+        live = partial(self._files, "process", start, end)
+        rows = self._all("process", live, lambda s: statement.replace("{source}", s), query.values)
         if not rows:
             return Found((), 0, counted({}))
         hits = tuple(_hit(row) for row in rows[:limit])
@@ -298,16 +303,14 @@ class LakeStore:
         outcome.add(self._write(name, documents[middle:], mode))
         return outcome
 
-    def _source(self, dataset: str, start: datetime | None, end: datetime | None) -> str:
+    def _source(self, dataset: str, files: Sequence[File]) -> str:
         table = self.table(dataset)
-        paths = [table.path(file) for file in self._overlapping(dataset, start, end)]
+        paths = [table.path(file) for file in files]
         if not paths:
             return empty_rows(dataset)
         return padded(table, paths) if dataset in self._uneven else even(paths)
 
-    def _overlapping(
-        self, dataset: str, start: datetime | None, end: datetime | None
-    ) -> list[File]:
+    def _files(self, dataset: str, start: datetime | None, end: datetime | None) -> list[File]:
         return [
             file
             for file in self.table(dataset).files()
@@ -317,22 +320,20 @@ class LakeStore:
     def _all(
         self,
         dataset: str,
+        live: Callable[[], Sequence[File]],
         statement: Callable[[str], str],
         values: list[object],
-        start: datetime | None,
-        end: datetime | None,
     ) -> list[tuple[Any, ...]]:
-        cursor, rows = self._first(dataset, statement, values, start, end, None)
+        cursor, rows = self._first(dataset, live, statement, values, None)
         cursor.close()
         return rows
 
     def _first(
         self,
         dataset: str,
+        live: Callable[[], Sequence[File]],
         statement: Callable[[str], str],
         values: list[object],
-        start: datetime | None,
-        end: datetime | None,
         size: int | None = BATCH,
     ) -> tuple[duckdb.DuckDBPyConnection, list[tuple[Any, ...]]]:
         """
@@ -342,7 +343,7 @@ class LakeStore:
         for left in (2, 1, 0):
             cursor = self._database.cursor()
             try:
-                cursor.execute(statement(self._source(dataset, start, end)), values)
+                cursor.execute(statement(self._source(dataset, live())), values)
                 return cursor, cursor.fetchall() if size is None else cursor.fetchmany(size)
             except duckdb.Error as error:
                 cursor.close()

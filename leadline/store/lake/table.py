@@ -25,6 +25,7 @@ from leadline.formats import Dataset
 from leadline.store.lake.folder import locked, sync
 from leadline.store.lake.schema import PARTITION, delta_field, delta_schema
 
+TIME, INGESTED = "@timestamp", "event.ingested"
 CHECKPOINT_EVERY = "50"
 LOG_KEPT = "interval 1 days"
 
@@ -41,6 +42,7 @@ class File:
     size: int
     first: datetime  # the least and greatest @timestamp in it
     last: datetime
+    ingested: datetime | None = None  # when the last of it came in; None: the log does not know
 
 
 class Table:
@@ -148,12 +150,13 @@ class Written:
     size: int
     first: str
     last: str
+    ingested: str | None = None
 
     def action(self, now: int, changes: bool) -> AddAction:
         stats = {
             "numRecords": self.rows,
-            "minValues": {"@timestamp": self.first},
-            "maxValues": {"@timestamp": self.last},
+            "minValues": {TIME: self.first},
+            "maxValues": {TIME: self.last} | ({INGESTED: self.ingested} if self.ingested else {}),
         }
         return AddAction(
             self.path, self.size, {PARTITION: self.month}, now, changes, json.dumps(stats)
@@ -165,9 +168,11 @@ class Written:
         From a row of COPY … RETURN_STATS: name, rows, size, footer, statistics by column.
         """
         path = Path(row[0]).relative_to(folder)
-        times: Mapping[str, str] = row[4]['"@timestamp"']
+        columns: Mapping[str, Mapping[str, str]] = row[4]
+        times, came = columns[f'"{TIME}"'], columns.get(f'"{INGESTED}"', {}).get("max")
         month = path.parts[0].partition("=")[2]
-        return cls(str(path), month, row[1], row[2], _iso(times["min"]), _iso(times["max"]))
+        span = _iso(times["min"]), _iso(times["max"])
+        return cls(str(path), month, row[1], row[2], *span, _iso(came) if came else None)
 
 
 def _iso(text: str) -> str:
@@ -179,14 +184,16 @@ def _iso(text: str) -> str:
 
 
 def _read_files(delta: DeltaTable) -> list[File]:
-    wanted = (
+    wanted: tuple[str, ...] = (
         "path",
         f"partition.{PARTITION}",
         "num_records",
         "size_bytes",
-        "min.@timestamp",
-        "max.@timestamp",
+        f"min.{TIME}",
+        f"max.{TIME}",
     )
-    table = delta.get_add_actions(flatten=True).select(wanted)
+    table = delta.get_add_actions(flatten=True)
+    if f"max.{INGESTED}" in table.schema.names:
+        wanted = (*wanted, f"max.{INGESTED}")
     columns = [table.column(name).to_pylist() for name in wanted]
     return [File(*row) for row in zip(*columns, strict=True)]

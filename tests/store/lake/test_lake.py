@@ -305,3 +305,29 @@ def test_edges_and_counts_come_from_the_log(
             lake.ask(plan, EVERYTHING)
     else:
         assert lake.ask(plan, EVERYTHING) == told
+
+
+def test_what_came_in_late_is_looked_for_in_few_files(lake: LakeStore) -> None:
+    """
+    The log knows when the last of each file came in: older files are not opened, and a file of
+    which it does not know is read.
+    """
+    for hour in (5, 6, 7):
+        lake.write(
+            [process(hour) | {"event.ingested": f"2026-11-21T{hour:02d}:00:00.000Z"}], "create"
+        )
+        if hour == 6:
+            for path in parquet(lake):
+                path.unlink()
+    first = (Aggregate("first", Function.MIN, "@timestamp"),)
+    late = (Condition("event.ingested", Op.AT_LEAST, ("2026-11-21T06:30:00.000Z",)),)
+    assert [{"first": process(7)["@timestamp"]}] == lake.ask(
+        Plan("process", first, where=late), EVERYTHING
+    )
+    lake.write([process(8)], "create")  # nobody says when it came in
+    assert [{"first": process(7)["@timestamp"]}] == lake.ask(
+        Plan("process", first, where=late), EVERYTHING
+    )
+    earlier = (Condition("event.ingested", Op.AT_LEAST, ("2026-11-21T06:00:00.000Z",)),)
+    with pytest.raises(StoreError):
+        lake.ask(Plan("process", first, where=earlier), EVERYTHING)
