@@ -36,7 +36,8 @@ def address(context: Context) -> None:
         raise LeadlineError(
             f"{file}: no secret of pages; `leadline up` makes one, web.token_file names another"
         )
-    click.echo(with_ticket(where(context.paths, settings), file))
+    shown = where(context.paths, settings)
+    click.echo(with_ticket(shown or f"{settings.prefix}/", file))
 
 
 def web_secret(paths: PathSettings) -> Path:
@@ -48,10 +49,13 @@ def web_secret(paths: PathSettings) -> Path:
 
 def where(paths: PathSettings, settings: WebSettings) -> str:
     """
-    The pages of the `leadline up` that runs, else those of the settings.
+    The pages of the `leadline up` that runs, else those of the settings; nothing where these listen
+    on a socket, which a web server shows under an address of its own.
     """
     lock = paths.data / "up.lock"
     running = lock.read_text(encoding="utf-8").strip() if lock.exists() else ""
+    if settings.listen.startswith("unix:") and not running:
+        return ""
     return running or f"http://{settings.listen}{settings.prefix}/"
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from leadline.commands.address import web_secret, where
 from leadline.commands.context import Context
+from leadline.errors import LeadlineError
 from leadline.settings.secret import secret
 from leadline.top.client import Api
 from leadline.top.settings import ClientSettings
@@ -23,6 +24,10 @@ def pages_api(context: Context, pages: str | None = None, token_file: Path | Non
     web = context.settings.get("web", WebSettings)
     here = _reached(where(context.paths, web))
     address = (pages or client.pages or here).rstrip("/")
+    if not address:
+        raise LeadlineError(
+            f"the pages listen on {web.listen}; --pages URL, or client.pages, names them"
+        )
     named = token_file or client.token_file
     own = web.token_file or web_secret(context.paths)
     if named is None and address == here and own.exists():

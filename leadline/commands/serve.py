@@ -23,7 +23,7 @@ MOST_REASONS = 20
 
 
 @click.command()
-@click.option("--listen", metavar="HOST:PORT", help="Address to listen on.")
+@click.option("--listen", metavar="HOST:PORT", help="Address to listen on; unix:/PATH is a socket.")
 @with_context
 def serve(context: Context, listen: str | None) -> None:
     """
@@ -34,7 +34,7 @@ def serve(context: Context, listen: str | None) -> None:
         leadline serve --listen 127.0.0.1:8470
     """
     try:
-        from leadline.web.server import Server, address
+        from leadline.web.server import SOCKET, Server, bound
         from leadline.web.site import site_of
     except ImportError as error:
         raise LeadlineError(
@@ -44,14 +44,15 @@ def serve(context: Context, listen: str | None) -> None:
     settings = context.settings.get("web", WebSettings)
     if listen:
         settings = replace(settings, listen=listen)
-    refuse_taken(*address(settings.listen))
+    place = bound(settings.listen)
+    refuse_taken(place)
     site = replace(
         site_of(context.settings, lambda: context.store),
         settings=settings,
         rejected=rejected(context.paths.dead_letters),
         rejected_in=rejected_in(context.paths.dead_letters),
     )
-    shown = f"http://{settings.listen}{settings.prefix}/"
+    shown = place if place.startswith(SOCKET) else f"http://{place}{settings.prefix}/"
     if settings.access == "token" and settings.token_file and sys.stderr.isatty():
         # For who starts it, not for a log that others may read.
         shown = with_ticket(shown, settings.token_file)
@@ -69,13 +70,19 @@ def rejected(folder: Path) -> Callable[[], Sequence[tuple[str, int]]] | None:
     return lambda: Counter(letter.reason for letter in letters.read()).most_common(MOST_REASONS)
 
 
-def refuse_taken(host: str, port: int) -> None:
+def refuse_taken(place: str) -> None:
     import socket
 
+    if place.startswith("unix:"):
+        with socket.socket(socket.AF_UNIX) as probe:
+            if probe.connect_ex(place.removeprefix("unix:")) == 0:
+                raise LeadlineError(f"{place}: somebody serves there already; choose another one")
+        return
+    host, _, port = place.rpartition(":")
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            probe.bind((host, port))
+            probe.bind((host, int(port)))
         except OSError as error:
             raise LeadlineError(
                 f"{host} port {port}: {error.strerror}; choose another one with --listen HOST:PORT"

@@ -39,6 +39,7 @@ FOR_ALL = frozenset(
 )
 BY_SERVER = "REMOTE_USER"  # set by the web server that runs us in its own processes; no header is
 LASTS = timedelta(days=30)
+SOCKET = "unix"
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _NAME = re.compile(r"[A-Za-z0-9._@+-]{1,64}")
 
@@ -216,10 +217,11 @@ def signs_in(settings: WebSettings) -> str:
 
 def peer() -> str:
     """
-    Who really connected, whatever X-Forwarded-For says.
+    Who really connected, whatever X-Forwarded-For says; `unix`: somebody who may open our socket.
     """
-    original = request.environ.get("werkzeug.proxy_fix.orig", {})
-    return str(original.get("REMOTE_ADDR") or request.remote_addr or "")
+    original = request.environ.get("werkzeug.proxy_fix.orig")
+    connected = original["REMOTE_ADDR"] if original else request.remote_addr
+    return str(connected or SOCKET)
 
 
 def _address(left: dict[str, str]) -> str:

@@ -5,6 +5,7 @@ The production server: threads, in one process or several, warm before they take
 from __future__ import annotations
 
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from flask import Flask
@@ -16,6 +17,7 @@ from leadline.web.app import create_app
 from leadline.web.site import Site
 from leadline.web.worker import Worker
 
+SOCKET = "unix:"
 KNOWN = frozenset(setting.name for setting in KNOWN_SETTINGS)
 
 
@@ -61,9 +63,9 @@ def warm(app: Flask) -> None:
 
 
 def options(site: Site) -> dict[str, object]:
-    host, port = address(site.settings.listen)
     wanted: dict[str, object] = {
-        "bind": f"{host}:{port}",
+        "bind": bound(site.settings.listen),
+        "umask": 0o117,  # of a socket: for its owner and the group that the web server is in
         "worker_class": Worker,
         "workers": site.settings.processes,
         "threads": site.settings.threads,
@@ -83,8 +85,22 @@ def options(site: Site) -> dict[str, object]:
     return {name: value for name, value in wanted.items() if name in KNOWN}
 
 
+def bound(listen: str) -> str:
+    """
+    What to listen on: a socket by its path, unix:/run/leadline/web.sock, or an address and port.
+    """
+    if listen.startswith(SOCKET):
+        if not Path(listen.removeprefix(SOCKET)).is_absolute():
+            raise LeadlineError(f"--listen {listen!r}: name the socket by its whole path")
+        return listen
+    host, port = address(listen)
+    return f"{host}:{port}"
+
+
 def address(listen: str) -> tuple[str, int]:
     host, _, port = listen.rpartition(":")
     if not host or not port.isdigit() or not 0 <= int(port) < 65536:
-        raise LeadlineError(f"--listen {listen!r} is no address; write 127.0.0.1:8470")
+        raise LeadlineError(
+            f"--listen {listen!r} is no address; write 127.0.0.1:8470, or unix:/PATH"
+        )
     return host, int(port)

@@ -14,7 +14,7 @@ ACCESS = ("open", "token", "proxy", "accounts")
 
 @dataclass(frozen=True)
 class WebSettings:
-    listen: str = "127.0.0.1:8470"  # address and port of the pages
+    listen: str = "127.0.0.1:8470"  # address and port of the pages; or unix:/PATH, a socket
     threads: int = 8  # readers served at the same time, by each process
     processes: int = 1  # processes that serve; each remembers answers for itself
     prefix: str = ""  # path the pages live under behind a proxy: /leadline
@@ -25,7 +25,7 @@ class WebSettings:
     accounts_file: Path | None = None  # for accounts: names and hashes
     public: bool = False  # for proxy and accounts: who is not signed in sees totals, no names
     user_header: str = "X-Remote-User"  # for proxy: names the user; REMOTE_USER: mod_wsgi does
-    trusted_peers: tuple[str, ...] = ("127.0.0.1", "::1")  # for proxy: who may set it
+    trusted_peers: tuple[str, ...] = ("127.0.0.1", "::1", "unix")  # for proxy: who may set it
     admins: tuple[str, ...] = ()  # for proxy and accounts: who sees everything, support too
     leaders: tuple[str, ...] = ()  # for proxy and accounts: `alice:chem-1`, a whole group
     proxies: int = 0  # proxies in front whose X-Forwarded headers are believed

@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from tests.deploy.servers import ROOT, Answer, free_port, get, leadline_serve, site, started, until
+from tests.deploy.servers import ROOT, Answer, free_port, get, site, started, until
 from tests.needs import lacking, program
 
 DEPLOY = ROOT / "deploy"
@@ -79,14 +79,23 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def behind(folder: Path) -> Iterator[str]:
     """
-    The port of our own server, which two processes serve.
+    The socket of our own server, which two processes serve; nobody else may open it.
     """
     within = folder / "behind"
     within.mkdir()
     web = {"prefix": "/leadline", "proxies": 1, "access": "proxy", "admins": ["root"]}
     web["tokens_file"] = str(folder / "tokens")
-    with leadline_serve(site(within, **web, processes=2, remember="1h")) as address:
-        yield address.removesuffix("/leadline").removeprefix("http://")
+    path = within / "web.sock"
+    config = site(within, **web, listen=f"unix:{path}", processes=2, remember="1h")
+    words = (sys.executable, "-m", "leadline.commands", "serve")
+    with started(*words, LEADLINE_CONFIG=str(config)) as server:
+        until(path.is_socket, server, "leadline serve")
+        assert path.stat().st_mode & 0o777 == 0o660
+        taken = subprocess.run(
+            words, env={**os.environ, "LEADLINE_CONFIG": str(config)}, capture_output=True
+        )
+        assert b"somebody serves there already" in taken.stderr
+        yield str(path)
 
 
 @contextmanager
@@ -98,7 +107,7 @@ def nginx(folder: Path, behind: str) -> Iterator[Front]:
             "listen 443": f"listen 127.0.0.1:{port}",
             "/etc/ssl/leadline": str(folder),
             "/etc/nginx/leadline.users": str(folder / "users"),
-            "127.0.0.1:8470": behind,
+            "/run/leadline/web.sock": behind,
         },
     )
     temporary = "".join(
@@ -155,7 +164,7 @@ def apache_proxy(folder: Path, behind: str) -> Iterator[Front]:
         {
             "/etc/ssl/leadline": str(folder),
             "/etc/apache2/leadline.users": str(folder / "users"),
-            "127.0.0.1:8470": behind,
+            "/run/leadline/web.sock": behind,
         },
     )
     with apache(folder, text, folder / "none", "apache-proxy") as front:

@@ -15,7 +15,7 @@ from tests.deploy.servers import ROOT
 from tests.needs import program
 
 UNITS = sorted((ROOT / "deploy" / "systemd").glob("*.service"))
-MOST_EXPOSED = 1.5  # of 10; without any of the restrictions it is 9.2
+MOST_EXPOSED = 1.7  # of 10; without any of the restrictions it is 9.2
 
 
 def read(path: Path) -> configparser.ConfigParser:
@@ -72,7 +72,7 @@ def test_unit_may_do_little(path: Path) -> None:
     """
     service = read(path)["Service"]
     assert service["User"] == service["Group"] == "leadline"
-    assert service["ReadWritePaths"] == "/var/lib/leadline"
+    assert set(service["ReadWritePaths"].split()) <= {"/var/lib/leadline", "/run/leadline"}
     tool = program("systemd-analyze", package="systemd")
     words = [tool, "security", "--offline=yes", "--no-pager", str(path)]
     told = subprocess.run(words, capture_output=True, text=True, check=True).stdout

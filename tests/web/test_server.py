@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from leadline.errors import LeadlineError
-from leadline.web.server import address
+from leadline.web.server import address, bound
 
 LEADLINE = (sys.executable, "-m", "leadline.commands")
 
@@ -67,3 +67,23 @@ def test_listen_wants_host_and_port(listen: str) -> None:
     """
     with pytest.raises(LeadlineError, match="write 127"):
         address(listen)
+
+
+def test_a_socket_is_named_by_its_whole_path() -> None:
+    """
+    unix:/PATH is taken as it is, a path that depends on where one stands is refused.
+    """
+    assert bound("unix:/run/leadline/web.sock") == "unix:/run/leadline/web.sock"
+    assert bound("[::1]:8470") == "[::1]:8470"
+    for wrong in ("unix:web.sock", "unix:", "unix"):
+        with pytest.raises(LeadlineError, match="unix"):
+            bound(wrong)
+
+
+def test_pages_on_a_socket_are_asked_by_their_address(tmp_path: Path) -> None:
+    """
+    `leadline status` and its like cannot guess under which name a web server shows a socket's pages.
+    """
+    words = ("--set", f"paths.data={tmp_path}", "--set", "web.listen=unix:/run/leadline/web.sock")
+    done = subprocess.run([*LEADLINE, *words, "status"], capture_output=True, text=True)
+    assert "the pages listen on unix:/run/leadline/web.sock; --pages URL" in done.stdout
