@@ -82,7 +82,7 @@ def test_a_socket_is_named_by_its_whole_path() -> None:
 
 def test_pages_on_a_socket_are_asked_by_their_address(tmp_path: Path) -> None:
     """
-    `leadline status` and its like cannot guess under which name a web server shows a socket's pages.
+    `leadline status` and its like cannot guess under which name a socket's pages are shown.
     """
     words = ("--set", f"paths.data={tmp_path}", "--set", "web.listen=unix:/run/leadline/web.sock")
     done = subprocess.run([*LEADLINE, *words, "status"], capture_output=True, text=True)
