@@ -37,9 +37,12 @@ def lines(
         "domain": list(hues),
         "range": [list(DASHES[n % len(DASHES)]) for n in range(len(hues))],
     }
-    dash = {"field": "name", "type": "nominal", "scale": dashes, "legend": None}
+    several: dict[str, object] | None = None
+    if len(names) > 1:
+        several = {"title": None, "orient": "right", "labelLimit": 140}
+        several |= {"symbolType": "stroke", "symbolSize": 500, "symbolStrokeWidth": 1.8}
+    dash = {"field": "name", "type": "nominal", "scale": dashes, "legend": several}
     dashed = {"strokeDash": dash} if len(names) > 1 else {}
-    several = {"title": None, "orient": "right", "labelLimit": 140} if len(names) > 1 else None
     return {
         "$schema": SCHEMA,
         "width": WIDTH,
