@@ -180,7 +180,7 @@ def _of_hour(has: Fitted, own: Row | None, cards: list[Row]) -> Iterator[Documen
     """
     The node itself, and its cards by model.
     """
-    shared = {"partition": next(iter(has.partitions), None), "node.type": has.type}
+    shared = {"partitions": sorted(has.partitions) or None, "node.type": has.type}
     yield {
         **shared,
         "node.cores": has.cores,

@@ -63,7 +63,7 @@ CAPACITY = Dataset(
         RECORD_VERSION,
         keyword("host.name", "The node's short name, lower case"),
         keyword("node.type", "Kind of node"),
-        keyword("partition", "Partition, the first by name where there are several"),
+        plain_set("partitions", "Partitions the node is in"),
         keyword("gpu.model", "Card model; absent for the node itself"),
         delta("seconds.up", "seconds", "Up and usable"),
         delta("seconds.down", "seconds", "Down"),

@@ -7,7 +7,7 @@ where parts do not join, so that parts and others make the whole.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
@@ -107,9 +107,9 @@ def ask(
     by_time = _by_time(known, tables, [level.total(known.bucket) for level in tables])
     kept_from = not_kept(asker.leaned_on, period, store)
     notes += [*asker.notes, *nobody_looked(found, store)]
-    multiple = any(d.multiple_in(s.plan.dataset) for d in dims for s in found)
-    if multiple:
-        notes.append(_more_than_once(known, rows, others, total))
+    counted_again = [s for s in found if any(d.multiple_in(s.plan.dataset) for d in dims)]
+    if counted_again:
+        notes += _more_than_once(known, counted_again, rows, others, total)
     sure = coverage(known, period, store, now)
     refused = None if rejected is None else rejected(period)
     notes += lost(kept_from, refused, sure)
@@ -128,7 +128,7 @@ def ask(
         kept_from=kept_from,
         rejected=refused,
         provisional=period.end is None or period.end > now - timedelta(hours=1),
-        multiple=multiple,
+        multiple=bool(counted_again),
         notes=tuple(note for note in notes if note),
         datasets=tuple(asker.answered),
     )
@@ -292,14 +292,26 @@ def _shares(question: Question, rows: Sequence[Row], total: Values) -> tuple[flo
 
 
 def _more_than_once(
-    question: Question, rows: Sequence[Row], others: Values | None, total: Values
-) -> str:
-    name = question.measures[0]
-    if not measure(name).adds or question.bucket:
-        return "rows may count a sample more than once; the total counts each once"
+    question: Question,
+    found: Sequence[Source],
+    rows: Sequence[Row],
+    others: Values | None,
+    total: Values,
+) -> Iterator[str]:
+    """
+    How much of the first measure that adds up is in several rows.
+    """
+    if "partition" in question.by and any(s.plan.dataset == "capacity" for s in found):
+        yield "a node in several partitions counts in each of them; the total counts it once"
+        return
+    told = {known.name for source in found for known in source.measures if known.adds}
+    name = next((name for name in question.measures if name in told), None)
+    if name is None or question.bucket:
+        yield "rows may count a sample more than once; the total counts each once"
+        return
     parts = [float(value) for row in rows if (value := row[name]) is not None]
     more = sum(parts) + ((others or {}).get(name) or 0.0) - (total[name] or 0.0)
-    return f"{more:,.1f} of {name} counted in more than one row; the total counts each once"
+    yield f"{more:,.1f} of {name} counted in more than one row; the total counts each once"
 
 
 def time_label(bucket: str, value: Scalar | None, zone: ZoneInfo) -> str:

@@ -126,8 +126,8 @@ DIMENSIONS: tuple[Dimension, ...] = (
         name="partition",
         title="Partition",
         field="partition",
-        fields={"node_state": "partitions"},
-        sentence="The partition or queue.",
+        fields={"node_state": "partitions", "capacity": "partitions"},
+        sentence="The partition or queue; a node in several counts in each.",
     ),
     Dimension(
         name="program",

@@ -13,16 +13,15 @@ from typing import Any, Literal
 
 from leadline.formats.times import format_time
 from leadline.query.rollups import complete_until, pieces
+from leadline.query.unused import COUNT, Name, nodes_up, there
 from leadline.reports.inventory import Inventory
-from leadline.reports.nodes import BEFORE
 from leadline.store.contract import Store
 from leadline.store.plan import Aggregate, Condition, Function, Group, Op, Plan, Row
 from leadline.store.scope import Scope
 
 Kind = Literal["node", "partition"]
-Name = tuple[str, str]  # cluster, and node or partition
+DIMENSIONS: dict[Kind, str] = {"node": "host", "partition": "partition"}
 FIELDS: dict[Kind, str] = {"node": "job.nodes", "partition": "partition"}
-COUNT = Aggregate("n", Function.COUNT)
 STARTED = Condition("job.start", Op.EXISTS)
 
 
@@ -40,21 +39,20 @@ def never_used(
     clusters; queues of the INVENTORY, where the settings have one, are there too.
     """
     rows = []
-    listed: dict[Name, dict[str, Any]] = {
-        (c, p): {} for (c, _), has in (inventory or {}).items() for p in has.partitions
-    }
     for kind in kinds:
-        there = _there(store, scope, start, end, where, kind)
-        there = {**(listed if kind == "partition" else {}), **there}
+        names = there(store, scope, DIMENSIONS[kind], lambda dataset: where, start, end)
+        if kind == "partition":
+            names |= {(c, p) for (c, _), has in (inventory or {}).items() for p in has.partitions}
         used = set(_used(store, scope, start, end, where, kind))
-        unused = sorted(set(there) - used)
+        unused = sorted(names - used)
+        up = nodes_up(store, scope, where, start, end) if kind == "node" else {}
         last = _last_used(store, scope, start, unused, kind)
         rows += [
             {
                 "cluster": name[0],
                 "kind": kind,
                 "name": name[1],
-                **there[name],
+                **({} if kind == "partition" else _amounts(up.get(name, {}))),
                 "last_used": last.get(name),
             }
             for name in unused
@@ -62,36 +60,8 @@ def never_used(
     return rows
 
 
-def _there(
-    store: Store,
-    scope: Scope,
-    start: datetime,
-    end: datetime,
-    where: tuple[Condition, ...],
-    kind: Kind,
-) -> dict[Name, dict[str, Any]]:
-    """
-    A node that was down or drained all the time could not be used: it is not told.
-    """
-    if kind == "partition":
-        by = (Group("cluster"), Group("partitions"))
-        told = Plan("node_state", (COUNT,), by, where, start - BEFORE, end)
-        found = {_name(row, "partitions") for row in store.ask(told, scope)}
-        kept = Plan("capacity", (COUNT,), _by("partition"), where, start, end)
-        found |= {_name(row, "partition") for row in store.ask(kept, scope)}
-        return {name: {} for name in found if name[1] != "None"}
-    amounts = (
-        Aggregate("up", Function.SUM, "seconds.up"),
-        Aggregate("unknown", Function.SUM, "seconds.unknown"),
-        Aggregate("cores", Function.MAX, "node.cores"),
-    )
-    alone = (*where, Condition("gpu.model", Op.MISSING))
-    nodes = store.ask(Plan("capacity", amounts, _by("host.name"), alone, start, end), scope)
-    return {
-        _name(row, "host.name"): {"up_seconds": row["up"] or None, "cores": row["cores"]}
-        for row in nodes
-        if row["up"] or row["unknown"]
-    }
+def _amounts(row: Row) -> Row:
+    return {"up_seconds": row.get("up") or None, "cores": row.get("cores")}
 
 
 def _used(

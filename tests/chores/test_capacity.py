@@ -116,7 +116,7 @@ def test_an_hour_is_up_drained_down_and_unknown() -> None:
     assert all(sum(t) == 3600 for t in times)  # type: ignore[arg-type]
     assert (0, 0, 0, 3600) == times[3]
     assert 16 * 1800 == hours[1]["core_seconds_capacity"]
-    assert ("accel", 2) == (hours[1]["partition"], hours[1]["local.hour"])
+    assert (["accel", "batch"], 2) == (hours[1]["partitions"], hours[1]["local.hour"])
 
 
 def test_cards_are_known_though_nothing_ran_on_them() -> None:
@@ -289,11 +289,11 @@ def test_list_in_the_settings_fills_in() -> None:
     assert [("fox", "gpu-1"), ("fox", "n1"), ("fox", "n2")] == sorted(inventory)
     found = made(state(0, "IDLE"), *looks(3), inventory=inventory)
     nodes = {str(d["host.name"]): d for d in found if "gpu.model" not in d}
-    assert (16, "cheap", "accel") == tuple(
-        nodes["n1"][name] for name in ("node.cores", "node.type", "partition")
+    assert (16, "cheap", ["accel", "batch"]) == tuple(
+        nodes["n1"][name] for name in ("node.cores", "node.type", "partitions")
     )
-    assert (8, "cheap", "long", 3600) == tuple(
-        nodes["n2"][name] for name in ("node.cores", "node.type", "partition", "seconds.unknown")
+    assert (8, "cheap", ["long"], 3600) == tuple(
+        nodes["n2"][name] for name in ("node.cores", "node.type", "partitions", "seconds.unknown")
     )
     models = {(d["host.name"], d["gpu.model"]): d["gpu.total"] for d in found if "gpu.model" in d}
     assert {("n1", "A100"): 4, ("n2", "L40S"): 2, ("gpu-1", "L40S"): 2} == models

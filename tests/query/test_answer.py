@@ -194,7 +194,7 @@ def test_never_used_queues_nodes_and_clusters_come_from_the_inventory(store: Mem
         "@timestamp": "2026-11-20T11:00:00.000Z",
         "cluster": "betzy",
         "host.name": "b1",
-        "partition": "huge",
+        "partitions": ["huge"],
         "record.version": 1,
     }
     store.write([state, hour, sample(90, partition="batch")], "replace")

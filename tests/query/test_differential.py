@@ -161,6 +161,7 @@ def _capacity(dice: random.Random, number: int) -> Document:
         "@timestamp": format_time(hour),
         "host.name": f"c1-{dice.randrange(4)}",
         "node.type": dice.choice(["thin", "fat"]),
+        **({"partitions": dice.choice([["a"], ["a", "b"]])} if dice.random() < 0.9 else {}),
         "record.version": 1,
         "seconds.up": up,
         "seconds.down": dice.choice([0.0, 3600.0 - up]),

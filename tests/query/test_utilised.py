@@ -14,7 +14,7 @@ from leadline.query import MEASURES
 from leadline.store.contract import Store
 from leadline.store.lake import LakeStore
 from leadline.store.memory import MemoryStore
-from tests.query.conftest import answer, stored
+from tests.query.conftest import STORES, answer, stored
 from tests.query.test_accounted import slices
 
 HOUR = 3600.0
@@ -178,6 +178,38 @@ def test_allocation_takes_accounting_and_capacity_together() -> None:
     assert found.others == {"core_allocation": None}
     with pytest.raises(QuestionError, match="core_hours_capacity is not told apart by user"):
         answer(store, "core_allocation by user during all")
+
+
+@STORES
+def test_a_node_counts_in_every_partition_it_is_in(other: Store) -> None:
+    """
+    c1 lies in two partitions and is in the capacity of both; the total has it once, and the answer
+    says so. What no shown partition has is in the others.
+    """
+    documents = [
+        hour("c1", busy=10, partitions=["batch", "debug"]),
+        hour("c2", busy=0, partitions=["batch"]),
+        hour("c3", busy=4),
+        cards("c1", 2, partitions=["batch", "debug"]),
+    ]
+    other.write(documents, "replace")
+    found = answer(other, "core_hours_capacity, cpu_utilisation by partition during all")
+    assert {"batch": (20.0, 50.0), "debug": (10.0, 100.0), None: (10.0, 40.0)} == {
+        row["partition"]: (row["core_hours_capacity"], row["cpu_utilisation"]) for row in found.rows
+    }
+    assert 30.0 == found.total["core_hours_capacity"]
+    assert pytest.approx(1400 / 30) == found.total["cpu_utilisation"]
+    assert found.multiple
+    said = "a node in several partitions counts in each of them; the total counts it once"
+    assert (said,) == found.notes
+    top = answer(other, "core_hours_capacity, cpu_utilisation by partition during all top 1")
+    assert {"core_hours_capacity": 10.0, "cpu_utilisation": 40.0} == top.others
+    only = answer(other, "core_hours_capacity, gpu_hours_capacity where partition=debug during all")
+    assert {"core_hours_capacity": 10.0, "gpu_hours_capacity": 4.0} == only.total
+    given = answer(other, "gpu_utilisation by partition, gpu_model during all")
+    assert {("batch", 50.0), ("debug", 50.0)} == {
+        (row["partition"], row["gpu_utilisation"]) for row in given.rows
+    }
 
 
 def test_every_store_tells_the_same(tmp_path: Path) -> None:
