@@ -5,7 +5,7 @@ The answer in words: a title that says the question, a sentence with the number,
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 
 from leadline.formats.times import parse_time
@@ -126,6 +126,19 @@ def short(period: Period, otherwise: str) -> str:
     A neighbouring period in a link: its name or its days; OTHERWISE when it has neither.
     """
     return period.text if period.unit else span(period) if period.days else otherwise
+
+
+def beside(period: Period, now: datetime, to: Callable[[str], str]) -> list[tuple[str, str]]:
+    """
+    Links to the period before and, where that has begun by NOW, the one after.
+    """
+    before, after = period.before(), period.after()
+    links = []
+    if before is not None:
+        links.append((f"◂ {short(before, _('earlier'))}", to(before.text)))
+    if after is not None and after.start is not None and after.start < now:
+        links.append((f"{short(after, _('later'))} ▸", to(after.text)))
+    return links
 
 
 def told(answer: Answer, measure: Measure, comparison: str) -> str:

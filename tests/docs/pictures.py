@@ -40,7 +40,7 @@ PAGES = {
     "idle-card": "/jobs/{gpu_job}",
     "nodes": "/nodes",
     "findings": "/findings?period=last+7+days",
-    "search": "/search?q=mdrun",
+    "search": "/search?words=mdrun&period=last+7+days",
     "data": "/data",
 }
 

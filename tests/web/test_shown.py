@@ -185,6 +185,21 @@ def test_nothing_is_later_than_now(client: FlaskClient) -> None:
     assert "▸" in client.get("/usage?period=2026-11-18").get_data(as_text=True)
 
 
+@pytest.mark.parametrize("path", ["/usage", "/jobs", "/findings", "/nodes/fox/c1-0"])
+def test_period_can_be_turned(client: FlaskClient, path: str) -> None:
+    """
+    A day leads to the day before and the day after, and back.
+    """
+    day = client.get(f"{path}?period=2026-11-19").get_data(as_text=True)
+    links = {text: unescape(href) for href, text in re.findall(r'href="([^"]+)">([^<]*)</a>', day)}
+    for text in ("◂ 2026-11-18", "2026-11-20 ▸"):
+        there = client.get(links[text])
+        assert there.status_code == 200
+        assert "2026-11-19" in there.get_data(as_text=True)
+    today = client.get(f"{path}?period=2026-11-21").get_data(as_text=True)
+    assert "▸</a>" not in today
+
+
 @pytest.fixture
 def paper(browser: Browser) -> Iterator[Page]:
     context = browser.new_context(

@@ -21,7 +21,7 @@ from leadline.store.plan import Condition, Op
 from leadline.web.asking import desk
 from leadline.web.empty import newest_sample, nothing_yet
 from leadline.web.links import jobs_of
-from leadline.web.sentences import clusters, span, spoken_period
+from leadline.web.sentences import beside, clusters, span, spoken_period
 from leadline.web.words import number, stamp
 
 DEFAULT = "last 24 hours"
@@ -53,6 +53,7 @@ class Page:
     cluster: str
     period: str
     periods: Sequence[tuple[str, str]]
+    turns: Sequence[tuple[str, str]]
     exports: Sequence[tuple[str, str]]
     sentence: str = ""
     lines: Sequence[Line] = ()
@@ -78,6 +79,13 @@ def show() -> str:
         cluster=cluster,
         period=period.text,
         periods=[(text, spoken_period(text)) for text in OFFERED],
+        turns=beside(
+            period,
+            desk().now,
+            lambda text: url_for(
+                "findings", kind=kind or None, cluster=cluster or None, period=text
+            ),
+        ),
         exports=[] if refused else _exports(kind, cluster, period.text),
         sentence=_sentence(found),
         lines=[_line(one) for one in found[:MOST]],

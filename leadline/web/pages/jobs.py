@@ -5,7 +5,7 @@ The jobs page: runs that ended in a period, or run now, with how much of what th
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, cast
 
 from flask import render_template, request, url_for
@@ -18,7 +18,7 @@ from leadline.web.api.lists import Wanted, runs
 from leadline.web.asking import desk
 from leadline.web.empty import newest_sample, nothing_yet
 from leadline.web.links import jobs_of
-from leadline.web.sentences import clusters, spoken_period
+from leadline.web.sentences import beside, clusters, spoken_period
 from leadline.web.words import lasting, number, percent, stamp
 
 LIMIT = 100
@@ -59,6 +59,7 @@ class Page:
     sentence: str = ""
     lines: Sequence[Line] = ()
     exports: Sequence[tuple[str, str]] = ()
+    turns: Sequence[tuple[str, str]] = ()
     older: str = ""  # where the list goes on
     newest: str = ""  # where it begins
     empty: Sequence[str] = ()
@@ -68,6 +69,7 @@ def show() -> str:
     wanted, after = _wanted(), request.args.get("cursor", "").strip()
     piece = job_list(wanted, after)
     rows, period = piece.rows, wanted.period
+    span = desk().period("all" if period == NOW else period)
     title = _("Jobs that run now")
     if period != NOW:
         title = _("Jobs ended, {period}").format(period=spoken_period(period))
@@ -82,6 +84,9 @@ def show() -> str:
         shortest=str(wanted.shortest),
         periods=[(text, spoken_period(text)) for text in OFFERED],
         sentence=_sentence(len(rows), bool(piece.after), period),
+        turns=beside(
+            span, desk().now, lambda text: url_for("jobs", **_fields(replace(wanted, period=text)))
+        ),
         exports=[
             (form.upper(), url_for("api_jobs", format=form, limit=1000, **_fields(wanted)))
             for form in ("csv", "json")

@@ -26,7 +26,7 @@ from leadline.web.pages.course import DEFAULT, FORMS, course, ends, place_of
 from leadline.web.pages.fleet import HOUR, WHOLE, amount, asked, clock, told
 from leadline.web.pages.jobs import Line as JobLine
 from leadline.web.pages.jobs import line_of
-from leadline.web.sentences import clusters, span, spoken_period, when
+from leadline.web.sentences import beside, clusters, span, spoken_period, when
 from leadline.web.strips import line as states_line
 from leadline.web.tables import Table, build
 from leadline.web.words import lasting, number, percent, size
@@ -88,8 +88,16 @@ def show(cluster: str, host: str) -> str:
         clusters=clusters(),
         sentence=_sentence(newest, spans),
         periods=[
-            (spoken_period(text), _here(cluster, host, text), text == period.text)
-            for text in OFFERED
+            *(
+                (text, href, False)
+                for text, href in beside(
+                    period, desk().now, lambda text: _here(cluster, host, text)
+                )
+            ),
+            *(
+                (spoken_period(text), _here(cluster, host, text), text == period.text)
+                for text in OFFERED
+            ),
         ],
         facts=_facts(newest),
         line=states_line(spans, _("States of {node}").format(node=host)) if spans else "",

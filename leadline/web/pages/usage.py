@@ -35,6 +35,7 @@ from leadline.web.links import (
     without,
 )
 from leadline.web.sentences import (
+    beside,
     clusters,
     comparable,
     compared,
@@ -298,15 +299,10 @@ def _turns(asked: Question, answer: Answer, compare: bool) -> list[Link]:
     def to(period: str, compare: bool = compare) -> str:
         return address(replace(asked, period=period), **_more(compare))
 
-    before, after = answer.period.before(), answer.period.after()
-    links = []
-    if before is not None:
-        links.append(Link(f"◂ {short(before, _('earlier'))}", to(before.text)))
-    if after is not None and after.start is not None and after.start < answer.asked:
-        links.append(Link(f"{short(after, _('later'))} ▸", to(after.text)))
+    links = [Link(*found) for found in beside(answer.period, answer.asked, to)]
     if desk().scope.least:
         return links
-    if before is not None and asked.by and not asked.bucket:
+    if answer.period.before() is not None and asked.by and not asked.bucket:
         words = _("compare with the span before") if not compare else _("do not compare")
         links.append(Link(words, to(asked.period, not compare)))
     for text in ("today", "last 7 days", "last 30 days", "this month", "this year"):
