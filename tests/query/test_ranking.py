@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from leadline.formats import Document
 from leadline.query import ask, parse_question
 from leadline.store.lake import LakeStore
 from leadline.store.plan import Plan, Row
 from leadline.store.scope import EVERYTHING, Scope
-from tests.query.conftest import NOW, ZONE, sample, stored
+from tests.query.conftest import NOW, ZONE, answer, sample, stored
 
 JOBS = [
     sample(n, **{"core_seconds": float(3600 * (n % 40)), "job.id": f"fox/{n % 80}"})
@@ -50,3 +51,26 @@ def test_few_rows_are_sent(tmp_path: Path, order: str) -> None:
     assert (76, expected.others_count) == (found.others_count, found.others_count)
     assert expected.others == pytest.approx(found.others)
     assert expected.total == pytest.approx(found.total)
+
+
+def test_a_node_that_was_down_all_the_time_is_not_among_the_unused() -> None:
+    """
+    Nobody could have used it, which is what `leadline nodes --never-used` says, too.
+    """
+
+    def hour(host: str, up: float) -> Document:
+        return {
+            "dataset": "capacity",
+            "@timestamp": "2026-11-20T11:00:00.000Z",
+            "cluster": "fox",
+            "host.name": host,
+            "seconds.up": up,
+            "seconds.down": 3600.0 - up,
+            "record.version": 1,
+        }
+
+    store = stored([hour("idle", 3600.0), hour("broken", 0.0), sample(1)])
+    found = answer(
+        store, "core_hours_used by host during all top 9 order core_hours_used ascending"
+    )
+    assert ["idle", "c1-1"] == [row["host"] for row in found.rows]
