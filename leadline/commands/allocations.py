@@ -10,14 +10,12 @@ import orjson
 
 from leadline.commands.context import Context, with_context
 from leadline.commands.showing import waiting
-from leadline.commands.usage import named_periods
+from leadline.commands.usage import grants_of
 from leadline.render import Table, render
 from leadline.render.table import FORMATS
 from leadline.reports.allocations import COLUMNS, rows
 from leadline.reports.allocations import allocations as find
-from leadline.reports.grants import read_grants
 from leadline.reports.settings import AllocationSettings
-from leadline.settings.zones import cluster_zone
 from leadline.store.scope import EVERYTHING
 
 
@@ -40,13 +38,9 @@ def allocations(context: Context, project: tuple[str, ...], everything: bool, fo
     """
     now = datetime.now(UTC)
     settings = context.settings.get("allocations", AllocationSettings)
-    zone = context.clusters
-    grants = read_grants(
-        settings, now, lambda name: cluster_zone(zone, name), named_periods(context)
-    )
     grants = tuple(
         grant
-        for grant in grants
+        for grant in grants_of(context)
         if (not project or grant.project in project)
         and (everything or grant.start <= now < grant.end)
         and context.cluster in (None, grant.cluster)

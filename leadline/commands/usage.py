@@ -31,7 +31,11 @@ from leadline.query.zones import question_zone
 from leadline.render import render
 from leadline.render.table import FORMATS
 from leadline.reports.answers import as_json, as_table, footer, headline, sentence, why_empty
+from leadline.reports.granted import with_grants
+from leadline.reports.grants import Grant, read_grants
 from leadline.reports.picture import picture
+from leadline.reports.settings import AllocationSettings
+from leadline.settings.zones import cluster_zone
 from leadline.store.scope import EVERYTHING
 
 BARE = ("csv", "tsv", "ndjson")  # rows alone: how sure they are goes to the standard error
@@ -99,9 +103,10 @@ def usage(
         answer = told(asked)
         if chart is not None:
             known = answer.question
-            drawn = (
-                picture(known, answer, measure(known.measures[0]), told) if answer.rows else None
-            )
+            first = measure(known.measures[0])
+            drawn = picture(known, answer, first, told) if answer.rows else None
+            if drawn is not None:
+                drawn = with_grants(drawn, known, answer, first, grants_of(context))
             write_picture(drawn, chart)
     click.echo(written(answer, form, explain=explain))
     if form in BARE:
@@ -174,6 +179,20 @@ def named_periods(context: Context) -> dict[str, str]:
     section = context.settings.sections["periods"]
     assert isinstance(section, dict)
     return section
+
+
+def grants_of(context: Context) -> tuple[Grant, ...]:
+    """
+    What the settings, and the files they name, grant to whom.
+    """
+    settings = context.settings.get("allocations", AllocationSettings)
+    clusters = context.clusters
+    return read_grants(
+        settings,
+        datetime.now(UTC),
+        lambda name: cluster_zone(clusters, name),
+        named_periods(context),
+    )
 
 
 def written(answer: Answer, form: str, *, explain: bool = False, width: int | None = None) -> str:

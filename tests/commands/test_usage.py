@@ -125,6 +125,29 @@ def test_a_chart_is_drawn_as_its_name_says(lake: Path, tmp_path: Path) -> None:
     assert (2, True) == (refused.exit_code, "name it .svg or .png" in refused.output)
 
 
+def test_a_grant_is_drawn_into_the_chart(tmp_path: Path) -> None:
+    """
+    As on the page: a dashed line where what is drawn is what was granted.
+    """
+    path, lake = tmp_path / "a.svg", tmp_path / "lake"
+    days = [f"2025-11-1{day}" for day in range(3)]
+    store = LakeStore(lake)
+    store.write(
+        [
+            sample(n, **{"@timestamp": f"{day}T10:00:00.000Z", "local.day": day})
+            for n, day in enumerate(days)
+        ],
+        "create",
+    )
+    store.close()
+    grant = "allocations.grants=[{period: 2025-11, core_hours: 100, charge: used}]"
+    words = ("usage", "-b", "program", "-p", "2025-11", "--chart", str(path))
+    assert 0 == leadline(lake, "--set", grant, *words).exit_code
+    assert "granted: " in path.read_text()
+    assert 0 == leadline(lake, *words).exit_code
+    assert "granted: " not in path.read_text()
+
+
 def test_nothing_to_draw_is_said(lake: Path, tmp_path: Path) -> None:
     """
     A single number is no picture, and no empty file is left.
