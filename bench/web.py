@@ -13,6 +13,7 @@ Quick: a small fleet, and no year.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -24,6 +25,7 @@ import urllib.request
 from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -61,6 +63,7 @@ PAGES = (
     "/data",
 )
 LIMIT = ("/static/leadline.css",)
+AS_OF = re.compile(rb"as of (\d\d):(\d\d):(\d\d)")
 SCRIPTS = ("leadline", "charts", "complete", "refresh")
 FLEET = "fleet"
 LATE = ("--cluster", "late", "--nodes", "10", "--days", "2")  # what is written meanwhile
@@ -147,10 +150,10 @@ def measure(
         timed(f"{address}{page}")
     before = spent(server)
     with Writer(lake, late) as writer:
-        found, size = load(address, PAGES, seconds)
+        found = load(address, PAGES, seconds)
     cost = (spent(server) - before) / len(found)
-    warm = [took for _, took in found]
-    by_page = {page: percentile([t for p, t in found if p == page], 95) for page in PAGES}
+    warm = [shown.took for shown in found]
+    by_page = {p: percentile([s.took for s in found if s.page == p], 95) for p in PAGES}
     slowest = max(by_page, key=lambda page: by_page[page])
     report.add("page_p95_slowest_ms", 1000 * by_page[slowest], f"ms {slowest}")
     report.add("page_p50_ms", 1000 * percentile(warm, 50), "ms")
@@ -158,11 +161,12 @@ def measure(
     report.add("page_mean_cpu_ms", 1000 * cost, "ms")
     report.add("pages_per_second", len(warm) / seconds, "1/s")
     report.add("written_meanwhile", writer.files, "files")
-    report.add("page_max_kb", size / 1000, "kB", "<= 100")
-    scripts = sum(timed(f"{address}/static/{name}.js")[1] for name in SCRIPTS)
+    report.add("page_age_p95_s", percentile([shown.age for shown in found], 95), "s")
+    report.add("page_max_kb", max(shown.size for shown in found) / 1000, "kB", "<= 100")
+    scripts = sum(len(timed(f"{address}/static/{name}.js")[1]) for name in SCRIPTS)
     report.add("scripts_kb", scripts / 1000, "kB", "<= 1000")
-    limit, _ = load(address, LIMIT, seconds / 3)
-    report.add("style_sheet_p95_ms", 1000 * percentile([took for _, took in limit], 95), "ms")
+    limit = [shown.took for shown in load(address, LIMIT, seconds / 3)]
+    report.add("style_sheet_p95_ms", 1000 * percentile(limit, 95), "ms")
 
 
 class Writer:
@@ -239,27 +243,33 @@ def wait_for(address: str) -> None:
     raise SystemExit(f"{address}: no answer within 30 s")
 
 
-def timed(address: str) -> tuple[float, int]:
+def timed(address: str) -> tuple[float, bytes]:
     start = time.perf_counter()
     with urllib.request.urlopen(address, timeout=30) as answer:
-        size = len(answer.read())
-    return time.perf_counter() - start, size
+        page: bytes = answer.read()
+    return time.perf_counter() - start, page
 
 
-def load(
-    address: str, pages: tuple[str, ...], seconds: float
-) -> tuple[list[tuple[str, float]], int]:
+@dataclass(frozen=True, slots=True)
+class Shown:
+    page: str
+    took: float
+    size: int
+    age: float  # seconds since the moment it says it is of
+
+
+def load(address: str, pages: tuple[str, ...], seconds: float) -> list[Shown]:
     """
-    How long each answer took while READERS ask at once, by page, and the size of the largest.
+    What READERS were shown who asked for PAGES in turn, all at once.
     """
     end = time.perf_counter() + seconds
-    found: list[tuple[str, float, int]] = []
+    found: list[Shown] = []
 
-    def read(first: int) -> None:
-        place = first
+    def read(place: int) -> None:
         while time.perf_counter() < end:
-            page = pages[place % len(pages)]
-            found.append((page, *timed(address + page)))
+            name = pages[place % len(pages)]
+            took, page = timed(address + name)
+            found.append(Shown(name, took, len(page), age_of(page)))
             place += 1
 
     readers = [threading.Thread(target=read, args=(number,)) for number in range(READERS)]
@@ -267,7 +277,19 @@ def load(
         reader.start()
     for reader in readers:
         reader.join()
-    return [(page, took) for page, took, _ in found], max(size for _, _, size in found)
+    return found
+
+
+def age_of(page: bytes) -> float:
+    """
+    By the clock on the wall, which has no dates; 0 where a page does not say.
+    """
+    if (told := AS_OF.search(page)) is None:
+        return 0.0
+    hours, minutes, seconds = map(int, told.groups())
+    now = datetime.now()
+    passed = (now.hour - hours) * 3600 + (now.minute - minutes) * 60 + now.second - seconds
+    return passed % 86400
 
 
 def percentile(values: list[float], share: float) -> float:
