@@ -28,6 +28,7 @@ from leadline.query.parts import (
 )
 from leadline.query.periods import Period, first_of, midnight, move
 from leadline.query.rollups import Pieces, holds, mixes, pieces
+from leadline.query.slices import Cut, sliced
 from leadline.store.contract import Store
 from leadline.store.plan import (
     ROWS,
@@ -93,6 +94,10 @@ class Asker:
                 self.seen[key] = found
         return self.seen[key]
 
+    @property
+    def cut_days(self) -> Cut:
+        return Cut(self.period, self.now)
+
     def rows(self, plan: Plan) -> Table:
         """
         Parts by the plan's own groups.
@@ -143,6 +148,8 @@ class Asker:
     def _ask(self, plan: Plan, by: Sequence[Dimension], bucket: str | None) -> Table:
         if any(known.by_node_in(plan.dataset) for known in by):
             return self._by_kind(plan, by, bucket)
+        if self.cut_days.applies(plan, bucket):
+            return sliced(self.cut_days, plan, by, bucket, self._rows)
         groups = tuple(known.group_in(plan.dataset) for known in by)
         if bucket is None:
             return self._rows(replace(plan, by=groups))
