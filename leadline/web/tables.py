@@ -136,7 +136,8 @@ def build(
     rows = []
     for row in answer.rows:
         key = label(answer, asked.by[0], row) if asked.by else ""
-        plain = not key or asked.by[0] in CLOCK  # an hour is no thing that has a colour
+        # An hour or a class is no thing that has a colour.
+        plain = not key or asked.by[0] in CLOCK or bool(dimension(asked.by[0]).edges)
         colour = "ca" if plain else f"c{places[key]}"
         line = _line(answer, row, measures, link, longest, whole, colour)
         rows.append(line if before is None else replace(line, change=before.change(asked, row)))

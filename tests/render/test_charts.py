@@ -156,9 +156,35 @@ def test_picture_file_is_a_picture(kind: str) -> None:
     assert int.from_bytes(png[16:20]) > 1200
 
 
+def test_names_do_not_lie_upon_each_other() -> None:
+    """
+    Of dots in a heap the first has its name beside it, the others show theirs to the pointer.
+    """
+    near = [{"name": name, "x": 50 + n / 10, "y": 50} for n, name in enumerate("abc")]
+    svg = draw_file(scatter([{"name": "far", "x": 100, "y": 100}, *near], "jobs", "hours"))
+    labels = re.findall(r">(far|[abc])</text>", svg)
+    assert labels == ["far", "a"]
+
+
+def test_lines_of_one_colour_differ_in_their_dashes() -> None:
+    """
+    Of many names on one colour each line can still be told from the others.
+    """
+    names = [name for n in range(400) if slot(name := f"user-{n}") == 3][:7]
+    points = [{"time": f"2026-11-0{d}", "name": name, "value": 1} for name in names for d in (1, 2)]
+    encoding = lines(points, names, "h")["encoding"]
+    looks = zip(
+        encoding["color"]["scale"]["range"],  # type: ignore[index]
+        map(str, encoding["strokeDash"]["scale"]["range"]),  # type: ignore[index]
+        strict=True,
+    )
+    assert len(set(looks)) == len(names)
+
+
 def test_common_programs_are_told_apart_by_colour() -> None:
     """
     Those that most centres run have a colour each, so that a picture of them needs no shades.
     """
-    common = "LAMMPS unmatched WRF OpenFOAM VASP CP2K NAMD NWChem GROMACS ORCA".split()
+    common = ["LAMMPS", "unmatched", "WRF", "OpenFOAM", "VASP"]
+    common += ["CP2K", "NAMD", "NWChem", "GROMACS", "ORCA"]
     assert len({slot(name) for name in common}) == len(PALETTE)

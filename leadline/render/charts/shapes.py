@@ -35,7 +35,7 @@ def lines(
     hues = colours(names)
     dashes = {
         "domain": list(hues),
-        "range": [list(DASHES[n % len(DASHES)]) for n in range(len(hues))],
+        "range": [list(DASHES[place]) for place in _dashes(list(hues.values()))],
     }
     several: dict[str, object] | None = None
     if len(names) > 1:
@@ -62,6 +62,19 @@ def lines(
             **dashed,
         },
     }
+
+
+def _dashes(hues: Sequence[str]) -> list[int]:
+    """
+    A kind of dash for each line: one after the other, but never twice with the same colour.
+    """
+    taken: set[tuple[str, int]] = set()
+    found = []
+    for number, hue in enumerate(hues):
+        kinds = [(number + more) % len(DASHES) for more in range(len(DASHES))]
+        found.append(next((kind for kind in kinds if (hue, kind) not in taken), kinds[0]))
+        taken.add((hue, found[-1]))
+    return found
 
 
 def ruled(

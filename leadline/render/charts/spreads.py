@@ -120,7 +120,7 @@ def scatter(rows: Sequence[Point], across: str, up: str) -> dict[str, object]:
         "width": WIDTH,
         "height": int(HEIGHT * 1.4),
         "padding": 4,
-        "data": {"values": [{**row, "label": short(str(row["name"]))} for row in rows]},
+        "data": {"values": _labelled(rows)},
         "encoding": {
             "x": {"field": "x", "type": "quantitative", "title": across, "axis": axis},
             "y": {**amount(up), "field": "y"},
@@ -133,6 +133,23 @@ def scatter(rows: Sequence[Point], across: str, up: str) -> dict[str, object]:
             {"mark": label, "encoding": {"text": {"field": "label", "type": "nominal"}}},
         ],
     }
+
+
+def _labelled(rows: Sequence[Point]) -> list[dict[str, object]]:
+    """
+    With a label where there is room for one: beside no other label.
+    """
+    far = max((float(str(row["x"])) for row in rows), default=0.0) or 1.0
+    high = max((float(str(row["y"])) for row in rows), default=0.0) or 1.0
+    found: list[dict[str, object]] = []
+    taken: list[tuple[float, float]] = []
+    for row in rows:
+        at = (float(str(row["x"])) / far, float(str(row["y"])) / high)
+        free = all(abs(at[0] - x) > 0.1 or abs(at[1] - y) > 0.035 for x, y in taken)
+        found.append({**row, "label": short(str(row["name"])) if free else ""})
+        if free:
+            taken.append(at)
+    return found
 
 
 def pie(rows: Sequence[Point], unit: str) -> dict[str, object]:
