@@ -12,7 +12,7 @@ from typing import Literal
 from leadline.formats.times import parse_time
 from leadline.reports.settings import FindingSettings
 from leadline.store.contract import Store
-from leadline.store.plan import Aggregate, Bucket, Condition, Function, Group, Plan, Row
+from leadline.store.plan import Aggregate, Bucket, Condition, Function, Group, Op, Plan, Row
 from leadline.store.scope import Scope
 
 HOUR = 3600.0
@@ -86,6 +86,17 @@ def text(row: Row, name: str) -> str | None:
 def amount(row: Row, name: str) -> float:
     value = row[name]
     return float(value) if isinstance(value, int | float) else 0.0
+
+
+def doings(case: Case) -> list[Row]:
+    """
+    What each user did on each node, hour by hour: core seconds, those outside any job, and how
+    many samples belong to a job. Asked alike by all, so that it is asked once.
+    """
+    by = (*groups("cluster", "host.name", "user.name"), BY_HOUR)
+    outside = total("alone", "core_seconds", Condition("job.id", Op.MISSING))
+    in_jobs = Aggregate("in_jobs", Function.COUNT, "job.id")
+    return case.ask("process", by, total("cpu", "core_seconds"), outside, in_jobs)
 
 
 def seconds_between(first: object, last: object) -> float:

@@ -14,6 +14,7 @@ from leadline.reports.finding import (
     Case,
     Finding,
     amount,
+    doings,
     greatest,
     groups,
     text,
@@ -57,7 +58,7 @@ def no_gpu_work(case: Case) -> list[Finding]:
         if rooms[cell][0] >= case.limits.busy_share * rooms[cell][1]
     }
     taken: dict[Who, Hours] = defaultdict(Hours)
-    for row in case.ask("process", (*WHO, BY_HOUR), total("cpu", "core_seconds")):
+    for row in doings(case):
         cell = str(row["cluster"]), str(row["host.name"]), str(row["@timestamp"])
         if cell in blocked:
             share = amount(row, "cpu") / rooms[cell][1]

@@ -15,6 +15,7 @@ from leadline.reports.finding import (
     Case,
     Finding,
     amount,
+    doings,
     greatest,
     groups,
     seconds_between,
@@ -37,7 +38,7 @@ def stray(case: Case) -> list[Finding]:
     Login nodes, where no job ever is, and system users are left out.
     """
     here = (*WHO, BY_HOUR)
-    with_job = case.ask("process", here, COUNT, where=(Condition("job.id", Op.EXISTS),))
+    with_job = [row for row in doings(case) if row["in_jobs"]]
     nodes = {_node(row) for row in with_job}
     owners = {(*_node(row), row["user.name"], row["@timestamp"]) for row in with_job}
     rows = case.ask(
@@ -171,6 +172,7 @@ def hogs(case: Case) -> list[Finding]:
         total("cpu", "core_seconds"),
         total("seconds", "interval.seconds"),
         greatest("cores", "node.cores"),
+        where=(NO_JOB,),
     )
     for row in rows:
         if row["cpu"] is not None and amount(row, "cores") and amount(row, "seconds"):
@@ -178,12 +180,13 @@ def hogs(case: Case) -> list[Finding]:
             room = amount(row, "cores") * amount(row, "seconds")
             busy[key] = (amount(row, "cpu") / room, room)
     taken: dict[tuple[str, str, str | None], list[tuple[str, float, float]]] = defaultdict(list)
-    for row in case.ask("process", (*WHO, BY_HOUR), total("cpu", "core_seconds"), where=(NO_JOB,)):
+    for row in doings(case):
         key = (str(row["cluster"]), str(row["host.name"]), str(row["@timestamp"]))
         share, room = busy.get(key, (0.0, 0.0))
-        if share >= case.limits.busy_share and amount(row, "cpu") >= case.limits.hog_share * room:
+        own = amount(row, "alone")
+        if room and share >= case.limits.busy_share and own >= case.limits.hog_share * room:
             who = (key[0], key[1], text(row, "user.name"))
-            taken[who].append((key[2], amount(row, "cpu"), amount(row, "cpu") / room))
+            taken[who].append((key[2], own, own / room))
     return [
         Finding(
             kind="hog",
