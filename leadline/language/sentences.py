@@ -16,7 +16,8 @@ from leadline.language.figures import figure
 _BRACES = re.compile(r"\{(\w+)\}")
 DURATION = "{days} d {clock}"
 _DURATION = re.compile(r"\b(?P<days>\d+) d (?P<clock>\d\d:\d\d)")
-_PIECE = re.compile(r"(?<=[.;]) ")
+CLAUSES = "{one}; {other}"
+_PIECE = re.compile(r"(?<=\.) ")
 MOST_DEEP = 4
 LONGEST = 2000
 
@@ -45,6 +46,10 @@ class Sentences:
                     return _BRACES.sub(lambda brace, inner=inner: inner[brace[1]], told)  # type: ignore[misc]
             if len(pieces := _PIECE.split(text)) > 1:
                 return " ".join(self.translated(piece, depth + 1) for piece in pieces)
+            one, mark, other = text.partition("; ")
+            if mark:
+                both = self.translated(one, depth + 1), self.translated(other, depth + 1)
+                return self._plain.get(CLAUSES, CLAUSES).format(one=both[0], other=both[1])
         return figure(self._lasting(text), self._language)
 
     def _lasting(self, text: str) -> str:
@@ -71,5 +76,5 @@ def _pattern(text: str) -> re.Pattern[str]:
             parts.append(f"(?P={part})")
         else:
             names.add(part)
-            parts.append(f"(?P<{part}>.*?)")
+            parts.append(f"(?P<{part}>(?:(?!; ).)*?)")  # no clause swallows the one before
     return re.compile("".join(parts), re.DOTALL)

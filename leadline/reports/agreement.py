@@ -63,18 +63,22 @@ class Agreement:
         return self.sampled / accounted if accounted else None
 
     def __str__(self) -> str:
+        return f"{self.cluster}: {self.told}."
+
+    @property
+    def told(self) -> str:
         if self.share is None:
-            return f"{self.cluster}: no run was both sampled and accounted."
-        text = (
-            f"{self.cluster}: samples saw {100 * self.share:.1f} % of the"
+            return "no run was both sampled and accounted"
+        told = [
+            f"samples saw {100 * self.share:.1f} % of the"
             f" {self.accounted + self.unseen_hours:,.1f} core hours accounted for"
             f" {self.jobs + self.unseen:,} jobs"
-        )
+        ]
         if self.unseen:
-            text += f"; {self.unseen:,} jobs ({self.unseen_hours:,.1f} h) were never sampled"
+            told.append(f"{self.unseen:,} jobs ({self.unseen_hours:,.1f} h) were never sampled")
         if self.unknown:
-            text += f"; {self.unknown:,} jobs ({self.unknown_hours:,.1f} h) are not accounted"
-        return f"{text}."
+            told.append(f"{self.unknown:,} jobs ({self.unknown_hours:,.1f} h) are not accounted")
+        return "; ".join(told)
 
 
 def agreement(store: Store, scope: Scope, start: datetime, end: datetime) -> list[Agreement]:

@@ -25,6 +25,8 @@ from babel.messages.pofile import read_po, write_po
 from jinja2.ext import babel_extract
 
 from leadline.language import FOLDER, languages
+from leadline.language.sentences import CLAUSES
+from leadline.language.spaces import spaced
 
 if TYPE_CHECKING:
     from babel.messages.catalog import Message
@@ -38,10 +40,14 @@ SENTENCES = (
     "leadline.query.answer",
     "leadline.query.coverage",
     "leadline.query.public",
+    "leadline.query.unfinished",
     "leadline.reports.advice",
+    "leadline.reports.agreement",
+    "leadline.reports.detectors.cards",
     "leadline.reports.detectors.jobs",
     "leadline.reports.detectors.nodes",
     "leadline.reports.detectors.processes",
+    "leadline.reports.detectors.sizes",
     "leadline.reports.scale",
     "leadline.reports.scale_limits",
 )
@@ -122,6 +128,7 @@ def _tables() -> Iterator[str]:
         yield from (measure.title, measure.sentence)
     for dimension in DIMENSIONS:
         yield from (dimension.title, dimension.none, *dimension.classes)
+    yield CLAUSES
     yield from (*WEEKDAYS, "yes", "no", *DETECTORS)
     yield from (dataset.meaning for dataset in DATASETS.values())
 
@@ -218,7 +225,9 @@ def update(code: str) -> tuple[int, int]:
     new = Catalog(locale=code, fuzzy=False)
     for text in wanted():
         known = old.get(text if isinstance(text, str) else text[0])
-        new.add(text, known.string if known is not None and _same(known, text) else None)
+        told = (known.string if known is not None and _same(known, text) else "") or ""
+        several = () if isinstance(told, str) else tuple(spaced(form, code) for form in told)
+        new.add(text, several or spaced(str(told), code))
     with path.open("wb") as out:
         write_po(out, new, sort_output=True, width=100, omit_header=False, no_location=True)
     _tidy(path, code)

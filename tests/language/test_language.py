@@ -9,6 +9,7 @@ import pytest
 from leadline.language import current, gettext, languages, ngettext, said, spoken, use
 from leadline.language.figures import figure
 from leadline.language.sentences import Sentences
+from leadline.language.spaces import spaced
 
 
 def test_words_are_looked_up_in_the_language_spoken() -> None:
@@ -61,9 +62,27 @@ def test_sentences_within_sentences_are_told_too() -> None:
     What a sentence was put together from is translated as well.
     """
     with spoken("fr"):
-        told = said("1 of 2 GPUs were never used: asking for fewer would have freed 52 GPU hours.")
-    assert told.startswith("1 GPU sur 2 n’ont jamais servi")
-    assert "52 heures GPU" in told
+        told = said("waits for 1,500 of the cluster's 64 cores: it can never start")
+    assert (
+        told
+        == "attend 1\u202f500 cœurs sur les 64 de la grappe\u00a0: elle ne pourra jamais démarrer"
+    )
+
+
+def test_clauses_are_told_one_by_one() -> None:
+    """
+    What stands between semicolons is translated by itself, and the mark is set as French sets it.
+    """
+    saw = "samples saw 4.0 % of the 150.0 core hours accounted for 30 jobs"
+    with spoken("fr"):
+        told = said(
+            f"{saw}; 29 jobs (145.0 h) were never sampled; 3 jobs (1.5 h) are not accounted"
+        )
+    assert told == (
+        "les relevés ont vu 4,0\u202f% des 150,0 heures cœur comptées pour 30 tâches"
+        "\u202f; 29 tâches (145,0\u00a0h) n’ont jamais été relevées"
+        "\u202f; 3 tâches (1,5\u00a0h) ne sont pas comptées"
+    )
 
 
 def test_names_are_not_translated() -> None:
@@ -111,3 +130,15 @@ def test_catalogues_are_found() -> None:
     use("fr")
     assert current() == "fr"
     use("en")
+
+
+def test_spaces_are_set_as_french_sets_them() -> None:
+    """
+    What is typed with plain spaces gets those that do not break; commands and English keep theirs.
+    """
+    typed = "« {name} » : {share} % de 1 024 GiB ; `scontrol show job : x` ?"
+    assert spaced(typed, "fr") == (
+        "«\u00a0{name}\u00a0»\u00a0: {share}\u202f% de 1\u202f024\u00a0GiB\u202f; "
+        "`scontrol show job : x`\u202f?"
+    )
+    assert spaced(typed, "en") == typed

@@ -156,7 +156,7 @@ def accounts_differ(case: Case) -> list[Finding]:
                     object="samples and accounts",
                     since=format_time(case.start),
                     until=format_time(case.end),
-                    evidence=str(one).removeprefix(f"{one.cluster}: ").removesuffix("."),
+                    evidence=one.told,
                     remedy="look at jobs of both, `leadline job` shows the two figures",
                     hours=apart,
                 )

@@ -92,7 +92,9 @@ def _whale(
     there = system.get(str(job["cluster"]), 0.0)
     if not there or wanted is None or wanted < case.limits.whale_share * there:
         return []
-    evidence = f"{wanted:,.0f} of the cluster's {there:,.0f} {what}"
+    evidence = f"{wanted:,.0f} of the cluster's {there:,.0f} cores"
+    if what == "GPUs":
+        evidence = f"{wanted:,.0f} of the cluster's {there:,.0f} GPUs"
     remedy = "agree on a time for it, or on a smaller run"
     if wanted > there and "job.start" not in job:
         evidence = f"waits for {evidence}: it can never start"

@@ -149,11 +149,12 @@ def _line(one: Finding) -> Line:
     hours = "" if not one.hours else f"{number(one.hours, 'hours')} {said(one.unit)}"
     since = stamp(parse_time(one.since).astimezone(desk().site.zone)) if one.since else ""
     mine = jobs_of(one.user, "last 7 days") if one.user else ""
+    link = _place(one)
     return Line(
         kind=said(one.kind),
         red=one.severity == "red",
-        place=one.object,
-        link=_place(one),
+        place=one.object if link else said(one.object),
+        link=link,
         user=one.user or "",
         user_link=mine,
         hours=hours,
