@@ -130,6 +130,10 @@ def test_what_scripts_add_is_french(address: str, browser: Browser) -> None:
     page.locator("svg.chart").first.hover()
     expect(page.locator(".tip strong").first).to_contain_text("nov. 2026")
     assert not ENGLISH.search(page.locator(".tip").first.inner_text())
+    page.goto(f"{address}/usage?by=program&top=2&picture=bars")
+    page.locator("html[data-enriched]").wait_for()
+    page.locator("path[aria-roledescription=bar]").first.hover()
+    expect(page.locator(".tip div").first).to_contain_text("heures cœur utilisées\u00a0: ")
     page.close()
 
 

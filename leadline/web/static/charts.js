@@ -23,6 +23,7 @@ function make(parent, tag, name) {
 }
 
 const spoken = document.documentElement.lang || "en";
+const colon = spoken === "fr" ? "\u00a0:" : ":";
 const locale = spoken === "en" ? "en-GB" : spoken;
 
 function figureOf(value) {
@@ -54,7 +55,7 @@ function marks(svg, tip, figure) {
     make(tip, "strong", "").textContent = names.map(([, value]) => value).join(", ");
     const bare = mark.getAttribute("fill")?.includes("hatch");
     for (const [key, value] of bare ? [["", document.body.dataset.unmeasured]] : figures) {
-      make(tip, "div", "").textContent = key && key !== "value" ? `${key}: ${value}` : value;
+      make(tip, "div", "").textContent = key && key !== "value" ? `${key}${colon} ${value}` : value;
     }
     const box = figure.getBoundingClientRect();
     place(tip, figure, event.clientX - box.left, event.clientY - box.top);
