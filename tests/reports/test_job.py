@@ -162,7 +162,8 @@ def test_a_two_node_job_is_not_divided_twice() -> None:
     """
     Sixteen cores over two nodes, three busy in all: 19 %, not 9 %.
     """
-    seen = view(record(), *samples(1.5, 1), *samples(1.5, 1, "c2"))
+    both = record(**{"job.node.count": 2})
+    seen = view(both, *samples(1.5, 1), *samples(1.5, 1, "c2"))
     assert pytest.approx(3 / 16) == seen.cpu.share
     assert 2 * GIB == seen.memory.peak
     assert ["c1", "c2"] == [node.host for node in seen.nodes]

@@ -177,7 +177,7 @@ def test_newlines_in_names(tmp_path: Path, last: bool) -> None:
 
 def test_a_requeued_job_is_two_runs(tmp_path: Path) -> None:
     """
-    The same number submitted again is another run.
+    The same number submitted again is another run, with hours of its own.
     """
     later = (
         JOB.replace("2026-11-01T10", "2026-11-01T13").replace("T11", "T14").replace("T12", "T15")
@@ -185,7 +185,9 @@ def test_a_requeued_job_is_two_runs(tmp_path: Path) -> None:
 
     store, _ = read(write(tmp_path, f"{JOB}{TRES}", f"{later}{TRES}"))
 
-    assert len(jobs(store)) == 2
+    found = jobs(store)
+    assert len({run["job.run"] for run in found}) == 2
+    assert [run["job.wall.seconds"] for run in found] == [3600, 3600]
 
 
 def test_a_never_started_job_holds_nothing(tmp_path: Path) -> None:

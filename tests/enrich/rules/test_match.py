@@ -32,6 +32,8 @@ def program(rules: Rules, command: str, name: str | None = None) -> str | None:
         ("vasp(_std)?", "name", "vasp_std.py", False),
         ("(g16)", "path", "/software/g16/bin/helper a", True),
         ("(g16)", "path", "/software/xg16x/bin/helper a", False),
+        ("(g16)", "path", "/software/xg16/bin/helper a", False),
+        ("(g16)", "path", "/software/g16x/bin/helper a", False),
         ("cp2k.popt", "name", "cp2k.popt -i a", True),
         ("cp2k.popt", "name", "cp2kxpopt -i a", False),
         ("g++", "name", "g++ a.cpp", True),
