@@ -26,7 +26,7 @@ SLICE = 8 << 20
 class NdjsonReader:
     def __init__(self, sink: Sink, options: Options, rejects: Rejects, staging: Path) -> None:
         self._whole = options.whole
-        self._chained = Chained(sink, options, rejects, days_by(lambda cluster: options.zone))
+        self._chained = Chained(sink, options, rejects, days_by(lambda cluster: options.days))
         self.tally = self._chained.tally
 
     def read(self, source: Source, seen: Seen, progress: Callable[[int], None]) -> None:

@@ -19,11 +19,16 @@ __all__ = ["EARLIEST", "LATEST", "Options"]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
     cluster: str
-    zone: ZoneInfo  # whose days are counted, and in which files without a zone are written
+    zone: ZoneInfo  # in which files without a zone are written
+    calendar: ZoneInfo | None = None  # whose days are counted, where the settings tell otherwise
     since: int = 0  # runs that ended from here on, seconds since 1970
     until: int = LATEST
     whole: bool = True  # a last line without its end is a record, too
     chain: Callable[[], Chain] | None = None  # what samples pass, as configured
+
+    @property
+    def days(self) -> ZoneInfo:
+        return self.calendar or self.zone
 
     def build_chain(self) -> Chain:
         if self.chain is not None:

@@ -129,7 +129,7 @@ class SacctReader:
             self.tally.outside += 1
             return
         self._jobs.append(document)
-        self._days += run_days(document, self.options.zone, ended or stamp)
+        self._days += run_days(document, self.options.days, ended or stamp)
         if len(self._jobs) >= BATCH:
             self._flush()
 

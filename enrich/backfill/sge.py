@@ -160,7 +160,7 @@ class SgeReader:
         slaves = self._count("slaves")
         runs = Runs(
             cluster=self.options.cluster,
-            zone=self.options.zone,
+            zone=self.options.days,
             table=table,
             where=where,
             first=max(bounds[1], EARLIEST),

@@ -87,7 +87,7 @@ class Jobs:
         if not document.get("job.core_seconds.used"):
             for name in ("used", "user", "system"):  # Sonar loses seconds, so that 0 is no figure
                 document.pop(f"job.core_seconds.{name}", None)
-        return [*run_days(document, self._options.zone, end or at), document]
+        return [*run_days(document, self._options.days, end or at), document]
 
     def _add(self, at: int, job: str, step: str, row: Row) -> None:
         known = self._rows.get((job, step))

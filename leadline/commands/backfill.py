@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 @click.argument("format_name", metavar="FORMAT")
 @click.argument("files", nargs=-1, metavar="[FILE...]")
 @click.option("--cluster", metavar="NAME", help="The cluster these records are of.")
-@click.option("--timezone", metavar="ZONE", help="Its time zone, as in Europe/Oslo.")
+@click.option("--timezone", metavar="ZONE", help="The zone its files are written in.")
 @click.option("--since", metavar="TIME", help="Only runs that ended from then on: 2024-01-31.")
 @click.option("--until", metavar="TIME", help="Only runs that ended before.")
 @click.option("--dry-run", is_flag=True, help="Count, and store nothing.")
@@ -89,6 +89,7 @@ def backfill(
     options = Options(
         cluster=_canonical(context, name) if name else "",
         zone=zone,
+        calendar=_calendar(context, name),
         since=_moment(since, zone) if since else 0,
         until=_moment(until, zone) if until else LATEST,
         whole=not follow,
@@ -281,6 +282,14 @@ def _canonical(context: Context, name: str) -> str:
         if name in settings.aliases:
             return canonical
     return name
+
+
+def _calendar(context: Context, cluster: str | None) -> ZoneInfo | None:
+    """
+    Days are counted by the settings' zone of the cluster, in whatever zone a file was written.
+    """
+    known = context.clusters.get(_canonical(context, cluster) if cluster else "")
+    return ZoneInfo(known.zone) if known and known.zone else None
 
 
 def _zone(name: str) -> ZoneInfo:

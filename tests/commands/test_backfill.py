@@ -115,3 +115,24 @@ def test_a_file_of_no_known_format(lake: Path, tmp_path: Path) -> None:
     assert result.exit_code == 1
     assert "inserted 21" in result.output
     assert "binary: of no known format; there are sge, sacct" in result.output
+
+
+def test_days_are_the_clusters_whatever_zone_a_file_is_in(lake: Path, tmp_path: Path) -> None:
+    """
+    `TZ=UTC sacct` of a cluster in Oslo: the night of 25 October begins at 22:00, and is one day.
+    """
+    head = "JobIDRaw|JobID|User|Account|State|Submit|Start|End|ElapsedRaw|AllocCPUS|NNodes"
+    times = "2026-10-24T21:00:00|2026-10-24T22:00:00|2026-10-25T04:00:00"
+    dump = tmp_path / "dump"
+    dump.write_text(f"{head}\n1|1|alice|nn1|COMPLETED|{times}|21600|1|1\n", encoding="utf-8")
+    zone = ("--set", "clusters.fox.zone=Europe/Oslo")
+    store = ("--store", f"lake:{lake}", "--set", f"paths.data={tmp_path / 'data'}")
+    words = ("backfill", "sacct", "--cluster", "fox", "--timezone", "UTC", str(dump))
+    result = CliRunner().invoke(cli, [*zone, *store, *words])
+    assert result.exit_code == 0, result.output
+    known = LakeStore(lake)
+    (days,) = known.scan("job_slice", EVERYTHING)
+    (job,) = next(iter(known.scan("job", EVERYTHING)))
+    known.close()
+    assert [("2026-10-25", 21600.0)] == [(day["local.day"], day["wall.seconds"]) for day in days]
+    assert "2026-10-24T22:00:00.000Z" == job["job.start"]
