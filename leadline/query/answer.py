@@ -26,6 +26,7 @@ from leadline.query.question import Question
 from leadline.query.ranking import Ranked, rank
 from leadline.query.rollups import complete_until
 from leadline.query.tables import Asker, shown_conditions
+from leadline.query.unfinished import still_running
 from leadline.settings.zones import local_zone
 from leadline.store.contract import Store
 from leadline.store.plan import Row, Scalar
@@ -107,6 +108,7 @@ def ask(
     by_time = _by_time(known, tables, [level.total(known.bucket) for level in tables])
     kept_from = not_kept(asker.leaned_on, period, store)
     notes += [*asker.notes, *nobody_looked(found, store)]
+    notes += still_running(known, found, period, store, scope, now)
     counted_again = [s for s in found if any(d.multiple_in(s.plan.dataset) for d in dims)]
     if counted_again:
         notes += _more_than_once(known, counted_again, rows, others, total)

@@ -10,8 +10,10 @@ import pytest
 
 from leadline.formats import Document
 from leadline.formats.times import format_time
+from leadline.store.contract import Store
 from leadline.store.memory import MemoryStore
-from tests.query.conftest import ZONE, answer, sample, stored
+from leadline.store.scope import Scope
+from tests.query.conftest import STORES, ZONE, answer, sample, stored
 
 
 def moment(text: str) -> datetime:
@@ -282,3 +284,48 @@ def test_none_running_is_fewer_than_one(store: MemoryStore) -> None:
     text = "jobs_submitted, jobs_running by user during 2026-11-28..2026-11-29 top 1"
     found = answer(store, f"{text} order jobs_running ascending")
     assert [("zoe", 0)] == [(row["user"], row["jobs_running"]) for row in found.rows]
+
+
+@STORES
+def test_hours_of_running_runs_are_announced(other: Store, store: MemoryStore) -> None:
+    """
+    Run 4 has been running since 1 November, 12:00: its hours are in no sum, and each answer about a
+    time it ran in says how many; one about October, or of somebody else, says nothing.
+    """
+    other.write([d for table in store.tables.values() for d in table.values()], "replace")
+
+    def notes(text: str) -> tuple[str, ...]:
+        return answer(other, text).notes
+
+    listed = "are not counted yet; `leadline jobs --running` lists them"
+    november = 24 * 20 + 1  # until 21 November, 13:00
+    assert (f"1 run is still running: about {4 * november:,.1f} core hours {listed}",) == notes(
+        "core_hours_allocated by user during 2026-11"
+    )
+    assert (f"1 run is still running: about 24.0 hours {listed}",) == notes(
+        "wall_hours where user=alice during 2026-11-05"
+    )
+    assert () == notes("wall_hours during 2026-10-10..2026-10-31")
+    assert () == notes("wall_hours where user=bob during 2026-11")
+    assert () == notes("jobs during 2026-11")
+    sunday = notes("wall_hours where weekday=Sunday during 2026-11")
+    assert (f"1 run is still running: hours so far {listed}",) == sunday
+
+
+def test_hours_told_of_a_run_while_it_ran_are_not_announced(store: MemoryStore) -> None:
+    """
+    What sacct told of a running run is counted up to that moment; what came since is announced.
+    """
+    told = {**slices(4, ("2026-11-01", 12.0))[0], "job.state": "RUNNING"}
+    store.write([told], "replace")
+    found = answer(store, "wall_hours during 2026-11-01..2026-11-02")
+    assert 17.0 == found.total["wall_hours"]
+    assert "about 24.0 hours are not counted yet" in found.notes[0]
+
+
+def test_who_sees_totals_is_told_that_runs_are_running(store: MemoryStore) -> None:
+    """
+    How many, and how much they have had, may be one person's.
+    """
+    found = answer(store, "wall_hours during 2026-11", Scope(totals_only=True))
+    assert ("runs that are still running are not counted yet",) == found.notes
