@@ -155,7 +155,7 @@ def _rank_few(question: Question, dim: Dimension, source: Source, asker: Asker) 
         limit=question.top + 1,
     )
     if dim.size != "many":
-        keys = ranked(question, [dim], [source], [asker.rows(replace(plan, limit=None))])
+        keys = ranked(question, [dim], [source], [asker.rows(replace(plan, best="", limit=None))])
         few = len(keys) * _buckets(question, asker) <= MOST_ROWS
         return Ranked(tuple(keys[: question.top]), max(0, len(keys) - question.top), not few)
     keys = ranked(question, [dim], [source], [asker.rows(plan)])

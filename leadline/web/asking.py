@@ -12,7 +12,7 @@ from collections.abc import Callable, Hashable
 from dataclasses import replace
 from datetime import datetime, timedelta
 from threading import Lock
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from flask import Flask, current_app, g, has_request_context
 
@@ -207,6 +207,14 @@ class Desk:
                     self._asked.pop(gone, None)
             return found
 
+    def peek(self, key: Hashable) -> Any:
+        """
+        What is remembered under KEY; None where nothing is.
+        """
+        kept = self._kept.get(key)
+        fresh = kept is not None and self.site.clock() - kept[0] <= self._life(key)
+        return kept[1] if kept is not None and fresh else None
+
     def drop(self, key: Hashable) -> None:
         with self._lock:
             self._kept.pop(key, None)
@@ -228,9 +236,29 @@ class Marks:
 
     def ask(self, plan: Plan, seen: Scope) -> list[Row]:
         key = ("mark", plan, seen)
-        rows = self._desk.once(key, lambda: self._store.ask(plan, seen))
+        rows = self._desk.once(key, lambda: self._rows(plan, seen))
         if len(rows) > LONG:
             self._desk.drop(key)
+        return rows
+
+    def _rows(self, plan: Plan, seen: Scope) -> list[Row]:
+        """
+        Out of rows that were asked for with other figures beside these, where there are such: a
+        picture shows one of the figures of its table.
+        """
+        if not plan.by or plan.limit is not None:
+            return self._store.ask(plan, seen)
+        key = ("wide", replace(plan, aggregates=()), seen)
+        known: tuple[dict[Aggregate, str], list[Row]] = self._desk.peek(key) or ({}, [])
+        names, wide = known
+        if all(replace(a, name="") in names for a in plan.aggregates):
+            shown = {group.field: group.field for group in plan.by}
+            shown |= {a.name: names[replace(a, name="")] for a in plan.aggregates}
+            return [{to: row[of] for to, of in shown.items()} for row in wide]
+        rows = self._store.ask(plan, seen)
+        if len(rows) <= LONG:
+            named = {replace(a, name=""): a.name for a in plan.aggregates}
+            self._desk.once(key, lambda: (named, rows))
         return rows
 
 
