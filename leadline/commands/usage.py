@@ -106,7 +106,9 @@ def usage(
             first = measure(known.measures[0])
             drawn = picture(known, answer, first, told) if answer.rows else None
             if drawn is not None:
-                drawn = with_grants(drawn, known, answer, first, grants_of(context))
+                drawn = with_grants(
+                    drawn, known, answer, first, grants_of(context), list(context.clusters)
+                )
             write_picture(drawn, chart)
     click.echo(written(answer, form, explain=explain))
     if form in BARE:

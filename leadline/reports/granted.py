@@ -26,11 +26,16 @@ def with_grants(
     answer: Answer,
     measure: Measure,
     grants: Sequence[Grant],
+    clusters: Sequence[str] = (),
 ) -> dict[str, Any]:
     """
     SPEC, drawn of ANSWER, with what GRANTS give for each of its steps of time. As it is where it
-    is not over time, or where nothing was granted of what it shows.
+    is not over time, or where nothing was granted of what it shows: a grant on one cluster says
+    nothing of all CLUSTERS together.
     """
+    named = any(known.dimension == "cluster" for known in answer.question.where)
+    if not named:
+        grants = [one for one in grants if one.cluster is None or [one.cluster] == [*clusters]]
     bucket = asked.bucket or best_bucket(answer)
     asked = replace(answer.question, measures=(measure.name,), bucket=bucket)
     found = thresholds(replace(answer, question=asked), grants) if over_time(spec) else ()

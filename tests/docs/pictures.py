@@ -22,6 +22,7 @@ from werkzeug.serving import make_server
 from leadline.formats.times import parse_time
 from leadline.reports.finding import Case
 from leadline.reports.findings import findings
+from leadline.reports.settings import AllocationSettings, GrantSettings
 from leadline.store.lake.store import LakeStore
 from leadline.store.scope import EVERYTHING
 from leadline.web import Site, create_app
@@ -30,11 +31,13 @@ from tests.needs import chromium
 FOLDER = Path(__file__).parents[2] / "docs" / "images"
 NOW = parse_time("2026-11-20T12:00:00.000Z")
 WIDTH, HEIGHT = 1100, 760
+GRANT = GrantSettings(cluster="fox", period="2026-11", core_hours=270_000.0)
 
 PAGES = {
     "overview": "/",
     "usage": "/usage?by=day&and=program&period=last+7+days&top=6",
     "hours": "/usage?by=weekday&and=hour_of_day&period=last+7+days",
+    "granted": "/usage?measure=core_hours_allocated&by=project&period=last+7+days&top=6",
     "jobs": "/jobs?period=last+7+days",
     "job": "/jobs/{job}",
     "idle-card": "/jobs/{gpu_job}",
@@ -66,7 +69,13 @@ def run(command: list[str]) -> None:
 
 @contextmanager
 def served(store: LakeStore, now: datetime = NOW) -> Iterator[str]:
-    app = create_app(Site(open=lambda: store, zone=ZoneInfo("Europe/Oslo"), clock=lambda: now))
+    site = Site(
+        open=lambda: store,
+        zone=ZoneInfo("Europe/Oslo"),
+        clock=lambda: now,
+        allocations=AllocationSettings(grants=[GRANT]),
+    )
+    app = create_app(site)
     server = make_server("127.0.0.1", 0, app, threaded=True)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()

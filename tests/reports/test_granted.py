@@ -30,7 +30,7 @@ GRANT = Grant(
 OURS = parse_filters("project=nn-1, cluster=fox")
 
 
-def drawn(kind: str, asked: Question) -> dict[str, Any]:
+def drawn(kind: str, asked: Question, clusters: tuple[str, ...] = ()) -> dict[str, Any]:
     store = MemoryStore()
     mine = {"project": "nn-1"}
     store.write([process(NOW - timedelta(hours=h), h % 2, **mine) for h in range(9 * 24)], "create")
@@ -41,7 +41,7 @@ def drawn(kind: str, asked: Question) -> dict[str, Any]:
     answer, first = told(asked), measure(asked.measures[0])
     spec = KINDS[kind](asked, answer, first, told)
     assert spec is not None
-    return with_grants(spec, asked, answer, first, [GRANT])
+    return with_grants(spec, asked, answer, first, [GRANT], clusters)
 
 
 def line_of(spec: dict[str, Any]) -> list[float]:
@@ -61,6 +61,15 @@ def test_grant_is_a_line_at_its_even_pace(kind: str) -> None:
     svg = draw_file(spec)
     assert "granted: nn-1" in svg
     assert "core hours used per day" in svg
+
+
+def test_grant_on_one_cluster_says_nothing_of_two() -> None:
+    """
+    Where the question names no cluster, it is drawn only where there is no other.
+    """
+    asked = Question(by=("user",), where=OURS[:1], period="last 7 days")
+    assert line_of(drawn("area", asked, clusters=("fox",)))
+    assert not line_of(drawn("area", asked, clusters=("betzy", "fox")))
 
 
 @pytest.mark.parametrize(

@@ -202,7 +202,7 @@ def _granted(
 ) -> dict[str, object] | None:
     if drawn is None:
         return None
-    return with_grants(drawn, asked, answer, measure, grants(desk().now))
+    return with_grants(drawn, asked, answer, measure, grants(desk().now), desk().clusters())
 
 
 def _rows_before(asked: Question, answer: Answer, measure: Measure) -> Before | None:
