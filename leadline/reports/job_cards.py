@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from leadline.formats.times import parse_time
+from leadline.reports.grid import Grid
 from leadline.store.contract import Store
 from leadline.store.plan import Aggregate, Condition, Function, Group, Op, Plan, Row
 from leadline.store.scope import EVERYTHING, Scope
@@ -35,23 +35,11 @@ class Card:
         return any(value is not None and value >= USED for value in self.series)
 
 
-@dataclass(frozen=True, slots=True)
-class Grid:
+def cards_of(
+    store: Store, scope: Scope, plan: Plan, grid: Grid, seen: Sequence[bool]
+) -> tuple[Card, ...]:
     """
-    The job's time in intervals: which of them it was seen in.
-    """
-
-    first: int
-    interval: float
-    seen: tuple[bool, ...]
-
-    def tick(self, row: Row) -> int:
-        return int(parse_time(str(row["@timestamp"])).timestamp() // self.interval) - self.first
-
-
-def cards_of(store: Store, scope: Scope, plan: Plan, grid: Grid) -> tuple[Card, ...]:
-    """
-    PLAN says which job, and when.
+    PLAN says which job, and when; SEEN in which intervals of GRID it was seen at all.
     """
     aggregates = (
         Aggregate("gpu", Function.SUM, "gpu_seconds"),
@@ -68,16 +56,22 @@ def cards_of(store: Store, scope: Scope, plan: Plan, grid: Grid) -> tuple[Card, 
         by_card[str(row["host.name"]), str(row["gpu.uuid"])].append(row)
     untold = [key for key, members in by_card.items() if not all(row["told"] for row in members)]
     whole = _whole_cards(store, plan, grid, untold) if untold else {}
-    found = [_card(key, members, grid, whole) for key, members in by_card.items()]
+    found = [_card(key, members, grid, seen, whole) for key, members in by_card.items()]
     return tuple(sorted(found, key=lambda card: (card.host, card.name)))
 
 
-def _card(key: tuple[str, str], rows: Sequence[Row], grid: Grid, whole: dict[Place, float]) -> Card:
+def _card(
+    key: tuple[str, str],
+    rows: Sequence[Row],
+    grid: Grid,
+    seen: Sequence[bool],
+    whole: dict[Place, float],
+) -> Card:
     """
     A card's use over the job's grid; where the job was seen and did not have it open, it was idle.
     """
     host, uuid = key
-    series: list[float | None] = [0.0 if seen else None for seen in grid.seen]
+    series: list[float | None] = [0.0 if there else None for there in seen]
     untold = set()
     for row in rows:
         tick = grid.tick(row)

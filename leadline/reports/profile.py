@@ -14,7 +14,8 @@ from datetime import UTC, datetime
 from statistics import median
 
 from leadline.formats.times import parse_time
-from leadline.reports.job_cards import Card, Grid, Series, cards_of, watched
+from leadline.reports.grid import Grid, grid_of
+from leadline.reports.job_cards import Card, Series, cards_of, watched
 from leadline.store.contract import Store
 from leadline.store.plan import Aggregate, Condition, Function, Group, Op, Plan, Row
 from leadline.store.scope import EVERYTHING, Scope
@@ -112,20 +113,16 @@ def profile(
     programs = _programs(store.ask(_by(plan, "program.name"), scope), _short_lived(rows, groups))
     rows = [{**row, **groups.get(_snapshot(row), {})} for row in rows]
     interval = median(float(row["interval"] or 60) for row in rows)
-    seen = _on_grid(rows, interval)
+    grid = grid_of(rows, interval)
+    seen = _on_grid(rows, grid)
     user = store.ask(_by(plan, "user.name"), scope)
     nodes = _nodes(rows)
-    grid = Grid(
-        min(_tick(row, interval) for row in rows),
-        interval,
-        tuple(value is not None for value in seen.memory),
-    )
     hosts = [node.host for node in nodes]
     during = Plan("gpu", (), start=seen.start, end=seen.end)
     return Seen(
         seen,
         nodes,
-        cards_of(store, scope, plan, grid),
+        cards_of(store, scope, plan, grid, [value is not None for value in seen.memory]),
         programs,
         str(user[0]["user.name"]) if len(user) == 1 and user[0]["user.name"] else None,
         watched(store, job.partition("/")[0], hosts, during),
@@ -186,45 +183,48 @@ def _by(plan: Plan, *fields: str) -> Plan:
     )
 
 
-def _tick(row: Row, interval: float) -> int:
-    return int(parse_time(str(row["@timestamp"])).timestamp() // interval)
-
-
-def _on_grid(rows: Sequence[Row], interval: float) -> Profile:
-    ticks: dict[int, list[Row]] = defaultdict(list)
+def _on_grid(rows: Sequence[Row], grid: Grid) -> Profile:
+    ticks: dict[int, dict[str, list[Row]]] = defaultdict(lambda: defaultdict(list))
     for row in rows:
-        ticks[_tick(row, interval)].append(row)
-    first, last = min(ticks), max(ticks)
-    grid = [ticks.get(tick, []) for tick in range(first, last + 1)]
+        ticks[grid.tick(row)][str(row["host.name"])].append(row)
+    found = [list(ticks[tick].values()) if tick in ticks else [] for tick in range(max(ticks) + 1)]
+    interval = grid.interval
     times = sorted(str(row["@timestamp"]) for row in rows)
     return Profile(
         start=datetime.fromtimestamp(parse_time(times[0]).timestamp() - interval / 2, UTC),
         end=datetime.fromtimestamp(parse_time(times[-1]).timestamp() + interval / 2, UTC),
         interval=interval,
         samples=sum(int(row["n"] or 0) for row in rows),
-        cores=tuple(_rate(tick, "cpu") for tick in grid),
-        memory=tuple(_sum(tick, "memory") for tick in grid),
-        gpus=tuple(_rate(tick, "gpu") for tick in grid),
-        io=tuple(_rate(tick, "read", "written") for tick in grid),
+        cores=tuple(_rate(tick, "cpu") for tick in found),
+        memory=tuple(_held(tick, "memory") for tick in found),
+        gpus=tuple(_rate(tick, "gpu") for tick in found),
+        io=tuple(_rate(tick, "read", "written") for tick in found),
     )
 
 
-def _sum(rows: Sequence[Row], name: str) -> float | None:
-    known = [float(value) for row in rows if (value := row[name]) is not None]
-    return sum(known) if known else None
+def _held(nodes: Sequence[Sequence[Row]], name: str) -> float | None:
+    """
+    Of all nodes together; of a node that looked twice within the interval the most.
+    """
+    known = [[float(value) for row in rows if (value := row[name]) is not None] for rows in nodes]
+    most = [max(values) for values in known if values]
+    return sum(most) if most else None
 
 
-def _rate(rows: Sequence[Row], *names: str) -> float | None:
+def _rate(nodes: Sequence[Sequence[Row]], *names: str) -> float | None:
     """
-    Per second of the interval each row speaks for; a shorter first one is not watered down.
+    Per second of the time each node's rows speak for; a shorter first one is not watered down.
     """
-    known = [
-        float(value) / float(row["interval"] or 60)
-        for row in rows
-        for name in names
-        if (value := row[name]) is not None
+    rates = [
+        rate for rows in nodes for name in names if (rate := _one_rate(rows, name)) is not None
     ]
-    return sum(known) if known else None
+    return sum(rates) if rates else None
+
+
+def _one_rate(rows: Sequence[Row], name: str) -> float | None:
+    told = [row for row in rows if row[name] is not None]
+    seconds = sum(float(row["interval"] or 60) for row in told)
+    return sum(float(row[name] or 0) for row in told) / seconds if told else None
 
 
 def _nodes(rows: Sequence[Row]) -> tuple[Node, ...]:
@@ -233,7 +233,7 @@ def _nodes(rows: Sequence[Row]) -> tuple[Node, ...]:
         by_host[str(row["host.name"])].append(row)
     found = []
     for host, members in sorted(by_host.items()):
-        cores = [rate for row in members if (rate := _rate([row], "cpu")) is not None]
+        cores = [rate for row in members if (rate := _one_rate([row], "cpu")) is not None]
         memory = [float(row["memory"]) for row in members if row["memory"] is not None]
         mean = sum(cores) / len(cores) if cores else None
         found.append(Node(host, mean, max(memory, default=None)))
