@@ -8,9 +8,10 @@ import tempfile
 
 import pytest
 
+from tests.any_store import other
 from tests.opensearch_fixture import opensearch, opensearch_ready, opensearch_store
 
-__all__ = ["opensearch", "opensearch_ready", "opensearch_store"]
+__all__ = ["opensearch", "opensearch_ready", "opensearch_store", "other"]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -13,7 +13,7 @@ from leadline.commands.showing import waiting
 from leadline.commands.usage import grants_of
 from leadline.render import Table, render
 from leadline.render.table import FORMATS
-from leadline.reports.allocations import COLUMNS, rows
+from leadline.reports.allocations import COLUMNS, columns, rows
 from leadline.reports.allocations import allocations as find
 from leadline.reports.settings import AllocationSettings
 from leadline.store.scope import EVERYTHING
@@ -55,7 +55,8 @@ def allocations(context: Context, project: tuple[str, ...], everything: bool, fo
             "No grant. Write them in the settings, section `allocations`; --all shows old ones."
         )
     else:
+        shown = columns(told) if form == "table" else COLUMNS
         width = shutil.get_terminal_size((160, 24)).columns
-        click.echo(render(Table(COLUMNS, tuple(told)), form, width=width))
+        click.echo(render(Table(shown, tuple(told)), form, width=width))
     if any(known.alarming for known in found):
         click.get_current_context().exit(3)

@@ -14,7 +14,7 @@ from itertools import accumulate
 from typing import Literal
 
 from leadline.formats.times import format_time
-from leadline.query import Answer, Filter, Question, ask, measure
+from leadline.query import Answer, Question, ask, measure
 from leadline.query.periods import first_of, midnight, move
 from leadline.render import Column
 from leadline.render.table import Value
@@ -34,6 +34,8 @@ SPENT: tuple[Verdict, ...] = ("used up", "will run out")
 COLUMNS = (
     Column("project", "Project"),
     Column("cluster", "Cluster"),
+    Column("partition", "Partition"),
+    Column("gpu_model", "GPU model"),
     Column("resource", "Of"),
     Column("period", "Period"),
     Column("granted", "granted", "hours"),
@@ -47,6 +49,14 @@ COLUMNS = (
     Column("verdict", "Verdict"),
     Column("runs_out", "Used up"),
 )
+
+
+def columns(told: Sequence[Mapping[str, Value]]) -> tuple[Column, ...]:
+    """
+    What a table of TOLD needs: where a grant holds, only where one is narrower than its cluster.
+    """
+    narrow = ("partition", "gpu_model")
+    return tuple(c for c in COLUMNS if c.name not in narrow or any(row[c.name] for row in told))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +105,7 @@ def allocations(
     kept: dict[tuple[str, str | None], bool] = {}
     found = []
     for grant in grants:
-        key = (grant.cluster, grant.start, grant.end, grant.measure)
+        key = (grant.places, grant.start, grant.end, grant.measure)
         if grant.start < now and key not in answers:
             answers[key] = ask(_question(grant), store, scope, now, zone=grant.period.zone)
         whose = (grant.measure, grant.cluster)
@@ -107,9 +117,8 @@ def allocations(
 
 
 def _question(grant: Grant) -> Question:
-    where = (Filter("cluster", (grant.cluster,)),) if grant.cluster else ()
     period = f"{format_time(grant.start)}..{format_time(grant.end)}"
-    return Question((grant.measure,), ("project",), where, period, "day")
+    return Question((grant.measure,), ("project",), grant.places, period, "day")
 
 
 def _kept(store: Store, grant: Grant) -> bool:
@@ -218,6 +227,8 @@ def rows(found: Sequence[Allocation]) -> list[dict[str, Value]]:
         {
             "project": known.grant.project,
             "cluster": known.grant.cluster,
+            "partition": known.grant.partition,
+            "gpu_model": known.grant.gpu_model,
             "resource": "cores" if known.grant.resource == "core" else "GPUs",
             "period": known.grant.period.text,
             "from": format_time(known.grant.start),
@@ -281,18 +292,21 @@ def thresholds(answer: Answer, grants: Sequence[Grant]) -> tuple[Threshold, ...]
 
 def _asked(grant: Grant, question: Question) -> bool:
     """
-    Whether a filter of the question lets the grant's project and cluster through, and no other
-    filter narrows what is counted.
+    Whether filters of the question let the grant's project and places through, none narrows what is
+    counted further, and a grant of one project, partition or model is asked for by its name.
     """
+    whose = {
+        "project": grant.project,
+        "cluster": grant.cluster,
+        "partition": grant.partition,
+        "gpu_model": grant.gpu_model,
+    }
+    named = set()
     for known in question.where:
-        if known.dimension not in ("cluster", "project") or known.negated:
+        if known.negated or whose.get(known.dimension) not in (set(known.values) - {None}):
             return False
-        name = grant.cluster if known.dimension == "cluster" else grant.project
-        if name not in known.values:
-            return False
-    if grant.project is None:
-        return not any(known.dimension == "project" for known in question.where)
-    return any(known.dimension == "project" for known in question.where)
+        named.add(known.dimension)
+    return all(name in named or name == "cluster" for name, value in whose.items() if value)
 
 
 def _within(grant: Grant, start: datetime, end: datetime) -> float:

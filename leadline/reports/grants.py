@@ -14,7 +14,7 @@ from typing import Literal
 from zoneinfo import ZoneInfo
 
 from leadline.errors import QuestionError, SettingsError
-from leadline.query import Period, parse_period
+from leadline.query import Filter, Period, parse_period
 from leadline.reports.settings import AllocationSettings, Charge, GrantSettings
 
 HOURS_OF_YEAR = 8760.0  # 365 days, as grants in core or GPU years are counted
@@ -28,11 +28,13 @@ Zone = Callable[[str | None], ZoneInfo]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grant:
     """
-    None as project or cluster: all of them.
+    None as project, cluster, partition or model: all of them.
     """
 
     project: str | None
     cluster: str | None
+    partition: str | None = None
+    gpu_model: str | None = None
     period: Period
     resource: Resource
     hours: float
@@ -44,6 +46,14 @@ class Grant:
         if self.charge == "allocated":
             return f"{self.resource}_hours_allocated"
         return "core_hours_used" if self.resource == "core" else "gpu_hours_busy"
+
+    @property
+    def places(self) -> tuple[Filter, ...]:
+        """
+        Where it holds, as the filters of a question.
+        """
+        known = {"cluster": self.cluster, "partition": self.partition, "gpu_model": self.gpu_model}
+        return tuple(Filter(name, (value,)) for name, value in known.items() if value is not None)
 
     @property
     def start(self) -> datetime:
@@ -70,9 +80,10 @@ def read_grants(
     made = [g for place, grant in found for g in _grants(place, grant, now, zone, named or {})]
     seen: set[tuple[object, ...]] = set()
     for one in made:
-        key = (one.project, one.cluster, one.start, one.end, one.resource)
+        key = (one.project, one.places, one.start, one.end, one.resource)
         if key in seen:
             whom = f"{one.project or 'all projects'} on {one.cluster or 'all clusters'}"
+            whom += "".join(f", {name}" for name in (one.partition, one.gpu_model) if name)
             what = f"{one.resource} hours of {one.period.text}"
             raise SettingsError(f"allocations: {whom}: {what} are granted twice; add them up")
         seen.add(key)
@@ -99,6 +110,8 @@ def _grants(
             yield Grant(
                 project=given.project or None,
                 cluster=given.cluster or None,
+                partition=given.partition or None,
+                gpu_model=given.gpu_model or None,
                 period=period,
                 resource="gpu" if name.startswith("gpu") else "core",
                 hours=amount * factor,

@@ -72,6 +72,8 @@ class GrantSettings:
     period: str  # 2026-04-01..2026-09-30, 2026-Q2, or a name of the section periods
     project: str = ""  # the project or account; empty: all together
     cluster: str = ""  # empty: on all clusters together
+    partition: str = ""  # the partition or queue; empty: in all of them
+    gpu_model: str = ""  # of GPU hours: on cards of this model, as `by gpu_model` calls it
     core_hours: float = 0.0  # cores times hours
     core_years: float = 0.0  # cores times 8,760 hours
     gpu_hours: float = 0.0  # cards times hours
@@ -85,6 +87,8 @@ class GrantSettings:
             raise ValueError("an amount must be 0 or more")
         if not any(amounts):
             raise ValueError("core_hours, core_years, gpu_hours or gpu_years: one must be given")
+        if self.gpu_model and (self.core_hours or self.core_years):
+            raise ValueError("gpu_model: only GPU hours are of a model; grant cores apart")
         for name in ("core", "gpu"):
             if getattr(self, f"{name}_hours") and getattr(self, f"{name}_years"):
                 raise ValueError(f"{name}_hours and {name}_years: give one of them")

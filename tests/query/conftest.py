@@ -4,25 +4,18 @@ A store with a few documents, and short ways to ask it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from datetime import UTC, datetime
-from pathlib import Path
 from zoneinfo import ZoneInfo
-
-import pytest
 
 from leadline.formats import Document
 from leadline.query import Answer, ask, parse_question
 from leadline.store.contract import Store
-from leadline.store.lake import LakeStore
 from leadline.store.memory import MemoryStore
 from leadline.store.scope import EVERYTHING, Scope
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 ZONE = ZoneInfo("Europe/Oslo")
-STORES = pytest.mark.parametrize(
-    "open_store", ["memory", "lake", pytest.param("opensearch", marks=pytest.mark.opensearch)]
-)
 
 
 def sample(number: int, **fields: object) -> Document:
@@ -67,16 +60,3 @@ def stored(documents: Iterable[Document]) -> MemoryStore:
 
 def answer(store: Store, text: str, scope: Scope = EVERYTHING) -> Answer:
     return ask(parse_question(text), store, scope, NOW, zone=ZONE)
-
-
-@pytest.fixture
-def other(request: pytest.FixtureRequest, open_store: str, tmp_path: Path) -> Iterator[Store]:
-    """
-    An empty store of the kind `open_store`: for what must be the same on each.
-    """
-    if open_store == "opensearch":
-        yield request.getfixturevalue("opensearch_store")
-        return
-    store: Store = MemoryStore() if open_store == "memory" else LakeStore(tmp_path / "lake")
-    yield store
-    store.close()

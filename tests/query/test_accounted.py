@@ -13,7 +13,8 @@ from leadline.formats.times import format_time
 from leadline.store.contract import Store
 from leadline.store.memory import MemoryStore
 from leadline.store.scope import Scope
-from tests.query.conftest import STORES, ZONE, answer, sample, stored
+from tests.any_store import STORES
+from tests.query.conftest import ZONE, answer, sample, stored
 
 
 def moment(text: str) -> datetime:

@@ -17,7 +17,8 @@ from leadline.query import ask, parse_question
 from leadline.store.contract import Store
 from leadline.store.memory import MemoryStore
 from leadline.store.scope import EVERYTHING
-from tests.query.conftest import NOW, STORES, ZONE, answer, sample
+from tests.any_store import STORES
+from tests.query.conftest import NOW, ZONE, answer, sample
 from tests.query.test_differential import figures
 
 ROLLUP = CHORES[0]

@@ -9,7 +9,8 @@ import pytest
 from leadline.errors import QuestionError
 from leadline.formats import Document
 from leadline.store.contract import Store
-from tests.query.conftest import STORES, answer, heartbeat, sample, stored
+from tests.any_store import STORES
+from tests.query.conftest import answer, heartbeat, sample, stored
 from tests.query.test_accounted import run, slices
 
 GIB = 2**30

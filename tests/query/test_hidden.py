@@ -11,7 +11,8 @@ import pytest
 
 from leadline.formats import Document
 from leadline.store.contract import Store
-from tests.query.conftest import STORES, answer, heartbeat, sample
+from tests.any_store import STORES
+from tests.query.conftest import answer, heartbeat, sample
 
 USERS, PROGRAMS = ("a", "b", "c", None), ("VASP", "GROMACS", None)
 

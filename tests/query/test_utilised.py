@@ -14,7 +14,8 @@ from leadline.query import MEASURES
 from leadline.store.contract import Store
 from leadline.store.lake import LakeStore
 from leadline.store.memory import MemoryStore
-from tests.query.conftest import STORES, answer, stored
+from tests.any_store import STORES
+from tests.query.conftest import answer, stored
 from tests.query.test_accounted import slices
 
 HOUR = 3600.0

@@ -14,13 +14,14 @@ from click.testing import CliRunner
 from leadline.commands import cli
 from leadline.formats import Document
 from leadline.query import ask, parse_question
-from leadline.reports.allocations import Allocation, allocations, rows, thresholds
+from leadline.reports.allocations import Allocation, allocations, columns, rows, thresholds
 from leadline.reports.grants import Grant, read_grants
 from leadline.reports.settings import AllocationSettings, GrantSettings
 from leadline.store.contract import Store
 from leadline.store.lake import LakeStore
 from leadline.store.memory import MemoryStore
 from leadline.store.scope import EVERYTHING
+from tests.any_store import STORES
 from tests.query.conftest import sample, stored
 
 UTC_ZONE = ZoneInfo("UTC")
@@ -234,3 +235,53 @@ def test_command_ends_with_3_when_a_grant_is_used_up(tmp_path: Path) -> None:
 
     assert (3, True) == (lambda code, text: (code, "used up" in text))(*run(5))
     assert 0 == run(100_000)[0]
+
+
+@STORES
+def test_a_grant_of_one_partition_and_one_model(other: Store) -> None:
+    """
+    Only what ran there counts; the whole project's grant counts everything.
+    """
+    cards = {"gpu_seconds_allocated": 2 * 3600.0, "partition": "accel"}
+    documents = [
+        *days(1, 1, 10, **{"gpu.models": ["A100"]} | cards),
+        *days(1, 1, 10, project="nn2", **{"gpu.models": ["A100"]} | cards),
+        *days(1, 11, 15, **{"gpu.models": ["H100"]} | cards),
+        *days(1, 16, 20, partition="batch"),
+    ]
+    assert not other.write(documents, "replace").rejected
+    narrow = {"project": "nn1", "period": TERM}
+    given = (
+        GrantSettings(**narrow, core_hours=100),
+        GrantSettings(**narrow, partition="accel", core_hours=100),
+        GrantSettings(**narrow, partition="accel", gpu_model="A100", gpu_hours=100),
+        GrantSettings(**narrow, gpu_model="H100", gpu_hours=100),
+        GrantSettings(period=TERM, gpu_model="A100", gpu_hours=100),
+    )
+    found = told(other, *given)
+    assert [20.0, 15.0, 20.0, 10.0, 40.0] == [one.used for one in found]
+    told_rows = rows(found)
+    assert [(None, None), ("accel", None), ("accel", "A100"), (None, "H100"), (None, "A100")] == [
+        (row["partition"], row["gpu_model"]) for row in told_rows
+    ]
+    assert {"partition", "gpu_model"} <= {column.name for column in columns(told_rows)}
+    assert not {"partition", "gpu_model"} & {column.name for column in columns(told_rows[:1])}
+
+
+def test_lines_of_narrow_grants_are_drawn_where_they_are_asked_for() -> None:
+    """
+    A grant of one partition is a line in a picture of that partition, and of no other.
+    """
+    store = MemoryStore()
+    store.write(days(1, partition="accel"), "replace")
+    wide = GrantSettings(project="nn1", period=TERM, core_hours=100)
+    both = grants(wide, GrantSettings(project="nn1", period=TERM, partition="accel", core_hours=40))
+    for where, values in (
+        ("project=nn1", [100.0]),
+        ("project=nn1, partition=accel", [40.0]),
+        ("project=nn1, partition=batch", []),
+        ("partition=accel", []),
+    ):
+        text = f"core_hours_allocated where {where} during {TERM}"
+        found = ask(parse_question(text), store, EVERYTHING, NOW, zone=UTC_ZONE)
+        assert values == [line.value for line in thresholds(found, both)]

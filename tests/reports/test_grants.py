@@ -76,6 +76,7 @@ def test_periods_of_the_site(tmp_path: Path) -> None:
         ("period,core_hours,charge\n2026,1,free\n", "neither allocated nor used"),
         ("period,core_hours\n2026,1\n2026,2\n", "granted twice"),
         ("period,core_hours,core_years\n2026,1,1\n", "give one of them"),
+        ("period,core_hours,gpu_model\n2026,1,A100\n", "only GPU hours are of a model"),
         ("period,note\n2026,hello\n", "one must be given"),
     ],
 )

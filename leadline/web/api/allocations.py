@@ -39,7 +39,7 @@ def seen(*, everything: bool) -> Sequence[Allocation]:
 
 
 def _key(one: Grant) -> tuple[object, ...]:
-    return one.project, one.cluster, one.start, one.end, one.measure
+    return one.project, one.places, one.start, one.end, one.measure
 
 
 def _works_for(project: str) -> bool:

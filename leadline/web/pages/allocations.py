@@ -13,6 +13,7 @@ from flask import render_template, request, url_for
 from leadline.language import _, ngettext
 from leadline.query import Filter, Question
 from leadline.reports.allocations import Allocation
+from leadline.reports.grants import Grant
 from leadline.web.api.allocations import seen
 from leadline.web.links import address
 from leadline.web.sentences import clusters
@@ -101,13 +102,13 @@ def _line(one: Allocation) -> Line:
     grant = one.grant
     whose = grant.project or _("all projects")
     where = [Filter("project", (grant.project,))] if grant.project else []
-    where += [Filter("cluster", (grant.cluster,))] if grant.cluster else []
+    where += grant.places
     by = "user" if grant.project else "project"
     zone = grant.period.zone
     first = grant.start.astimezone(zone).date()
     last = (grant.end.astimezone(zone) - timedelta(seconds=1)).date()
     return Line(
-        whose=f"{whose}{_(' on {places}').format(places=grant.cluster) if grant.cluster else ''}",
+        whose=f"{whose}{_where(grant)}",
         link=address(Question((grant.measure,), (by,), tuple(where), f"{first}..{last}", top=20)),
         of=_("core hours") if grant.resource == "core" else _("GPU hours"),
         period=days(first, last),
@@ -126,6 +127,11 @@ def _line(one: Allocation) -> Line:
         curve=_curve(one),
         note=grant.note,
     )
+
+
+def _where(grant: Grant) -> str:
+    place = _(" on {places}").format(places=grant.cluster) if grant.cluster else ""
+    return place + "".join(f", {name}" for name in (grant.partition, grant.gpu_model) if name)
 
 
 def _verdict(one: Allocation) -> str:
