@@ -19,7 +19,7 @@ from enrich.chain import Chain
 from enrich.step import Context
 from enrich.steps import program, tags
 from leadline.errors import StoreError
-from leadline.formats import Document
+from leadline.formats import DATASETS, Document
 from leadline.store.contract import Store, in_batches
 from leadline.store.plan import Condition, Op
 from leadline.store.scope import EVERYTHING
@@ -30,6 +30,9 @@ WRITES = (
     *("program.name", "program.version", "program.rule", "command.shape"),
     *("program.level1", "program.level2", "program.level3", "program.tags"),
 )
+KEY = DATASETS[SUMMARY].key
+HELD = (Condition("sample.count", Op.NOT_IN, (0,)),)  # what is void holds none
+VOID = ("dataset", *KEY, "local.day", "local.hour", "local.weekday", "record.version")
 VALUES_AT_ONCE = 500
 BATCH = 5000
 DAY = timedelta(days=1)
@@ -152,22 +155,34 @@ class Reapply:
     def _summaries(self, start: datetime, end: datetime, names: Names) -> Moved:
         """
         Hours of usage take the name of their samples; where those are gone, a command without a
-        name gets the one its shape has now.
+        name gets the one its shape has now. A program is part of what tells hours apart, so the
+        old one is made void; where the new one is there already, its shape is told apart.
         """
         moved = Moved()
+        taken: set[int] = set()
+        changes: list[tuple[Document, Document]] = []
+        for batch in self._store.scan(
+            SUMMARY, EVERYTHING, where=HELD, start=start, end=end, order=()
+        ):
+            for document in batch:
+                before = _named(document)
+                key = (document.get("process.name"), document.get("command.shape"))
+                named = names.get(key) or self._by_shape(document)
+                taken.add(_key(document))
+                if named is not None and named != before:
+                    kept = {n: v for n, v in document.items() if n not in WRITES}
+                    changes.append((document, {**kept, **named}))
 
         def changed() -> Iterator[Document]:
-            for batch in self._store.scan(SUMMARY, EVERYTHING, start=start, end=end, order=()):
-                for document in batch:
-                    before = _named(document)
-                    key = (document.get("process.name"), document.get("command.shape"))
-                    named = names.get(key) or self._by_shape(document)
-                    if named is not None and named != before:
-                        for name in WRITES:
-                            if name != "command.shape":
-                                document.pop(name, None)
-                        document.update(named)
-                        yield self._note(SUMMARY, before, document, moved)
+            for before, after in changes:
+                if _key(after) != _key(before):
+                    shape, count = str(after.get("command.shape", "?")), 1
+                    while _key(after) in taken:
+                        count += 1
+                        after["command.shape"] = f"{shape} ({count})"
+                    taken.add(_key(after))
+                    yield {n: before[n] for n in VOID if n in before} | {"sample.count": 0}
+                yield self._note(SUMMARY, _named(before), after, moved)
 
         self._replace(changed())
         return moved
@@ -236,6 +251,10 @@ def replace_all(store: Store, documents: Iterable[Document], *, write: bool) -> 
                 f"the store takes no documents now: {outcome.reason};"
                 " run the same again, it goes on where it stopped"
             )
+
+
+def _key(document: Document) -> int:
+    return hash(tuple(document.get(name) for name in KEY))
 
 
 def _named(document: Document) -> Document:

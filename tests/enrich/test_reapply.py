@@ -20,7 +20,9 @@ from leadline.errors import StoreError
 from leadline.formats import Document
 from leadline.store import open_store
 from leadline.store.contract import Mode, Outcome, Store
+from leadline.store.lake import LakeStore
 from leadline.store.memory import MemoryStore
+from leadline.store.plan import Condition, Op
 from leadline.store.scope import EVERYTHING
 
 START, END = datetime(2026, 3, 1, tzinfo=UTC), datetime(2026, 3, 4, tzinfo=UTC)
@@ -205,13 +207,50 @@ def test_hours_whose_samples_are_gone_are_named_by_their_shape(tmp_path: Path) -
         "process.name": "nobody",
         "command.shape": "nobody #",
         "core_seconds": 7200.0,
+        "sample.count": 120,
+        "record.version": 1,
     }
     named = {**hour, "command.shape": "x #", "process.name": "x", "program.name": "Kept"}
     store.write([hour, named], "replace")
 
     first, *_ = run(store, Place(tmp_path / "place", NEW.rules.version))
 
-    (documents,) = store.scan("usage", EVERYTHING, order=("command.shape",))
+    held = (Condition("sample.count", Op.AT_LEAST, (1,)),)
+    (documents,) = store.scan("usage", EVERYTHING, where=held, order=("command.shape",))
     assert {(None, "Found"): 7200.0} == first.core_seconds
     assert ["Found", "Kept"] == [d["program.name"] for d in documents]
     assert ["nobody #", "x #"] == [d["command.shape"] for d in documents]
+
+
+@pytest.mark.parametrize("kind", ["memory", "lake"])
+def test_hours_that_meet_under_one_name_are_both_kept(tmp_path: Path, kind: str) -> None:
+    """
+    Half an hour without a name, half with the one it gets: nothing is counted twice, nothing lost.
+    """
+    store: Store = MemoryStore() if kind == "memory" else LakeStore(tmp_path / "lake")
+    hour: Document = {
+        "@timestamp": "2026-03-01T10:00:00.000Z",
+        "dataset": "usage",
+        "cluster": "fox",
+        "host.name": "c1-1",
+        "user.id": "1",
+        "process.name": "nobody",
+        "command.shape": "nobody #",
+        "core_seconds": 1800.0,
+        "sample.count": 30,
+        "record.version": 1,
+    }
+    first = Place(tmp_path / "first", NEW.rules.version)
+    store.write([hour], "replace")
+    run(store, first)
+    (named,) = _held(store)
+    assert ("Found", 1800.0) == (named["program.name"], named["core_seconds"])
+    store.write([{**hour, "core_seconds": 900.0, "record.version": 2}], "replace")
+    run(store, Place(tmp_path / "second", NEW.rules.version))
+    assert [900.0, 1800.0] == sorted(d["core_seconds"] for d in _held(store))
+    assert {"Found"} == {d["program.name"] for d in _held(store)}
+
+
+def _held(store: Store) -> list[Document]:
+    held = (Condition("sample.count", Op.AT_LEAST, (1,)),)
+    return [one for batch in store.scan("usage", EVERYTHING, where=held) for one in batch]
