@@ -16,11 +16,18 @@ Table = dict[Key, Parts]
 
 
 def joined_tables(functions: Mapping[str, Function], tables: Sequence[Table]) -> Table:
-    members: dict[Key, list[Parts]] = {}
-    for table in tables:
+    """
+    The greatest table, with what the others know of its rows, and their own.
+    """
+    if not tables:
+        return {}
+    first, *others = sorted(tables, key=len, reverse=True)
+    joined_rows = dict(first)
+    for table in others:
         for key, parts in table.items():
-            members.setdefault(key, []).append(parts)
-    return {key: join_parts(functions, several) for key, several in members.items()}
+            known = joined_rows.get(key)
+            joined_rows[key] = parts if known is None else join_parts(functions, (known, parts))
+    return joined_rows
 
 
 def values_of(keys: Iterable[Key]) -> dict[Key, set[Scalar]]:

@@ -234,14 +234,13 @@ class Asker:
         self.leaned_on[cut.usage.dataset if cut.usage else plan.dataset] = None
         if plan.best and plan.limit and cut.raw and cut.usage and len(plan.by) == 1:
             return self._best(plan, cut)
-        plans = [*cut.raw, *([cut.usage] if cut.usage else [])]
-        tables = [self._plain(each) for each in plans]
-        if len(tables) > 1:
-            return joined_tables({a.name: a.function for a in plan.aggregates}, tables)
-        counts = [a.name for a in plan.aggregates if a.function is Function.COUNT]
-        for parts in tables[0].values() if cut.usage else ():
-            parts.update({name: parts[name] or 0 for name in counts})  # sums of nothing, there
-        return tables[0]
+        tables = [self._plain(each) for each in cut.raw]
+        if cut.usage is not None:
+            counts = [a.name for a in plan.aggregates if a.function is Function.COUNT]
+            tables.append(self._plain(cut.usage))
+            for parts in tables[-1].values():
+                parts.update({name: parts[name] or 0 for name in counts})  # sums of nothing, there
+        return joined_tables({a.name: a.function for a in plan.aggregates}, tables)
 
     def _outlived(self, usage: Plan) -> bool:
         """
