@@ -15,6 +15,7 @@ from leadline.query.dimensions import dimension
 from leadline.query.measure import Measure
 from leadline.query.periods import Period
 from leadline.query.question import BUCKETS, Filter
+from leadline.reports.picture import CLOCK
 from leadline.web.asking import desk
 from leadline.web.tables import label
 from leadline.web.words import ago, change, days, moment, number, percent
@@ -158,8 +159,8 @@ def told(answer: Answer, measure: Measure, comparison: str) -> str:
 def _leaders(answer: Answer, measure: Measure) -> str:
     asked = answer.question
     whole = answer.total.get(measure.name)
-    if asked.bucket or not asked.by or not measure.adds:
-        return ""
+    if asked.bucket or not asked.by or not measure.adds or set(asked.by) <= set(CLOCK):
+        return ""  # which hour was the greatest says how often a period holds it
     if not isinstance(whole, int | float) or not whole:
         return ""
     sized = [(_float(row.get(measure.name)), row) for row in answer.rows]

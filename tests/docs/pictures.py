@@ -30,6 +30,7 @@ from tests.needs import chromium
 
 FOLDER = Path(__file__).parents[2] / "docs" / "images"
 NOW = parse_time("2026-11-20T12:00:00.000Z")
+ZONE = "Europe/Oslo"
 WIDTH, HEIGHT = 1100, 760
 GRANT = GrantSettings(cluster="fox", period="2026-11", core_hours=270_000.0)
 
@@ -43,7 +44,7 @@ PAGES = {
     "idle-card": "/jobs/{gpu_job}",
     "nodes": "/nodes",
     "findings": "/findings?period=last+7+days",
-    "search": "/search?words=mdrun&period=last+7+days",
+    "search": "/search?words=python&period=last+7+days",
     "data": "/data",
 }
 
@@ -54,7 +55,7 @@ def cluster(folder: Path) -> LakeStore:
     """
     fleet, lake = folder / "fleet", folder / "lake"
     leadline = [sys.executable, "-m", "leadline.commands", "--store", f"lake:{lake}"]
-    leadline += ["--set", f"paths.data={folder / 'data'}"]
+    leadline += ["--set", f"paths.data={folder / 'data'}", "--set", f"clusters.fox.zone={ZONE}"]
     size = ["--seed", "7", "--nodes", "12", "--days", "8", "--end", NOW.isoformat()]
     run([*leadline, "simulate", "--out", str(fleet), *size])
     run([*leadline, "enrich", str(fleet)])
@@ -71,7 +72,7 @@ def run(command: list[str]) -> None:
 def served(store: LakeStore, now: datetime = NOW) -> Iterator[str]:
     site = Site(
         open=lambda: store,
-        zone=ZoneInfo("Europe/Oslo"),
+        zone=ZoneInfo(ZONE),
         clock=lambda: now,
         allocations=AllocationSettings(grants=[GRANT]),
     )

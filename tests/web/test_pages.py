@@ -343,6 +343,7 @@ def test_hours_and_weekdays_come_in_their_own_order(client: FlaskClient) -> None
     assert cells[:2] == ["00–01", "01–02"]
     assert cells[24:26] == ["Monday", "Tuesday"]
     assert "mark-rect" in page
+    assert "greatest part" not in page
 
 
 def test_durations_are_told_as_durations(client: FlaskClient) -> None:

@@ -238,7 +238,7 @@ def _model(key: tuple[str, str], seen: Cards | None, counted: Mapping[str, Any])
         failing=number(seen.failing) if seen and seen.failing else "",
         allocated=told("allocated"),
         idle=told("idle"),
-        unusable=str(counted.get("why") or told("unusable")),
+        unusable=str(counted.get("why") or (told("unusable") if counted.get("unusable") else "")),
     )
 
 
