@@ -105,7 +105,7 @@ def _listed(context: Context, rows: list[dict[str, Value]], form: str) -> None:
         click.echo("No accounted run. Runs come from `leadline backfill` or a scheduler's reader.")
         return
     if form not in ("table", "markdown"):
-        click.echo(render(Table(COLUMNS, tuple(rows)), form))
+        showing.bare(Table(COLUMNS, tuple(rows)), form)
         return
     labels, clocks = by_own_clocks(rows, ("end",), context.clusters)
     width = shutil.get_terminal_size((100, 24)).columns

@@ -5,13 +5,16 @@ from __future__ import annotations
 import shutil
 from dataclasses import asdict
 from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
 
 import click
 import orjson
 
+from leadline.commands.clocks import MINUTE
 from leadline.commands.context import Context, with_context
 from leadline.commands.showing import waiting
 from leadline.commands.usage import zone_of
+from leadline.formats.times import parse_time
 from leadline.query import Filter, parse_filters, parse_period, question
 from leadline.query.compile import conditions_of
 from leadline.query.dimensions import dimension
@@ -79,12 +82,12 @@ def search(
             end=span.end,
             limit=limit,
         )
-    click.echo(written(found, form))
+    click.echo(written(found, form, zone))
     if not found.hits:
         click.get_current_context().exit(1)
 
 
-def written(found: Found, form: str) -> str:
+def written(found: Found, form: str, zone: ZoneInfo) -> str:
     if form == "json":
         hits = {
             "total": found.total,
@@ -93,7 +96,7 @@ def written(found: Found, form: str) -> str:
         }
         return orjson.dumps(hits, option=orjson.OPT_INDENT_2).decode()
     text = render(
-        Table(COLUMNS, tuple(_row(hit) for hit in found.hits)),
+        Table(COLUMNS, tuple(map(_row, found.hits)), tuple(_seen(h, zone) for h in found.hits)),
         form,
         width=shutil.get_terminal_size((100, 24)).columns,
     )
@@ -102,10 +105,15 @@ def written(found: Found, form: str) -> str:
     if not found.hits:
         return "No command line holds any of these words in the period."
     lines = [text, "", f"{len(found.hits):,} of {found.total:,} distinct command lines."]
+    lines[-1] += f" Times are {zone.key}."
     for name, counts in found.facets.items():
         told = ", ".join(f"{safe_text(value)} {count:,}" for value, count in counts.items())
         lines.append(f"Samples by {name}: {told or 'not known'}.")
     return "\n".join(lines)
+
+
+def _seen(hit: Hit, zone: ZoneInfo) -> dict[str, str]:
+    return {"last_seen": f"{parse_time(hit.last_seen).astimezone(zone):{MINUTE}}"}
 
 
 def _row(hit: Hit) -> dict[str, Value]:
@@ -114,6 +122,6 @@ def _row(hit: Hit) -> dict[str, Value]:
         "samples": hit.samples,
         "users": ", ".join(hit.users),
         "programs": ", ".join(hit.programs),
-        "last_seen": hit.last_seen[:16],
+        "last_seen": hit.last_seen,
         "command_line": hit.command_line,
     }

@@ -15,7 +15,9 @@ from typing import TextIO
 import click
 
 from leadline.errors import QuestionError
+from leadline.render import Table, render
 
+BARE = ("csv", "tsv", "ndjson")  # rows alone: how sure they are goes to the standard error
 PICTURES = (".svg", ".png")
 PATIENCE = 2.0  # seconds before a bar is drawn
 WIDTH = 20
@@ -35,6 +37,20 @@ class PictureFile(click.ParamType):  # type: ignore[type-arg]
         if path.suffix.lower() not in PICTURES:
             self.fail(f"{path}: name it .svg or .png", param, ctx)
         return path
+
+
+def bare(table: Table, form: str) -> None:
+    """
+    TABLE as rows alone, for programs; what its figures are counted in goes to the standard error.
+    """
+    click.echo(render(table, form))
+    units: dict[str, list[str]] = {}
+    for column in table.columns:
+        if column.unit:
+            units.setdefault(column.unit, []).append(column.name)
+    if units and form in BARE:
+        told = "; ".join(f"{', '.join(names)} in {unit}" for unit, names in units.items())
+        click.echo(f"Units: {told}.", err=True)
 
 
 def write_picture(spec: dict[str, object] | None, path: Path) -> None:

@@ -12,7 +12,7 @@ import click
 import orjson
 
 from leadline.commands.context import Context, with_context
-from leadline.commands.showing import PictureFile, waiting, write_picture
+from leadline.commands.showing import BARE, PictureFile, bare, waiting, write_picture
 from leadline.errors import QuestionError
 from leadline.query import (
     DIMENSIONS,
@@ -26,6 +26,7 @@ from leadline.query import (
     parse_question,
     question,
 )
+from leadline.query.dimensions import dimension
 from leadline.query.rejected import rejected_in
 from leadline.query.zones import question_zone
 from leadline.render import render
@@ -38,7 +39,6 @@ from leadline.reports.settings import AllocationSettings
 from leadline.settings.zones import cluster_zone
 from leadline.store.scope import EVERYTHING
 
-BARE = ("csv", "tsv", "ndjson")  # rows alone: how sure they are goes to the standard error
 SHOWN = 20  # rows on a terminal when nobody says how many
 
 
@@ -90,7 +90,8 @@ def usage(
         text, measures=measures, by=by, where=where, period=period, top=top, order=order,
         ascending=ascending, cluster=context.cluster,
     )  # fmt: skip
-    if form == "table" and asked.top is None and asked.bucket is None:
+    in_order = len(asked.by) == 1 and dimension(asked.by[0]).ordered  # few, and told in full
+    if form == "table" and asked.top is None and asked.bucket is None and not in_order:
         asked = replace(asked, top=SHOWN)
     zoned, named = zone_of(context, asked, zone), named_periods(context)
     rejected = rejected_in(context.paths.dead_letters)
@@ -110,10 +111,12 @@ def usage(
                     drawn, known, answer, first, grants_of(context), list(context.clusters)
                 )
             write_picture(drawn, chart)
-    click.echo(written(answer, form, explain=explain))
-    if form in BARE:
-        for line in footer(answer):
-            click.echo(line, err=True)
+    if form not in BARE:
+        click.echo(written(answer, form, explain=explain))
+        return
+    bare(as_table(answer), form)
+    for line in footer(answer):
+        click.echo(line, err=True)
 
 
 def read_question(

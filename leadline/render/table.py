@@ -6,13 +6,25 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import orjson
 
-from leadline.render.text import bar, fit, number, safe_cell, safe_text, unit_name, width_of
+from leadline.render.text import (
+    bar,
+    fit,
+    number,
+    paragraphs,
+    safe_cell,
+    safe_text,
+    unit_name,
+    width_of,
+)
 
+_WORD = re.compile(r"\[[^]]*\]|\S+")  # a unit is one word: [d h:m]
+LEAST = 12  # of a text are kept, and half of a long one up to twice as much
 FORMATS = ("table", "csv", "tsv", "json", "ndjson", "markdown")
 
 Value = str | int | float | bool | None
@@ -76,20 +88,24 @@ def delimited(table: Table) -> str:
     names = [column.name for column in table.columns]
     writer.writerow(names)
     for row in table.rows:
-        writer.writerow([_cell(row.get(name)) for name in names])
+        cells = [_whole(row.get(column.name), column) for column in table.columns]
+        writer.writerow([safe_cell(c) if isinstance(c, str) else c for c in cells])
     return out.getvalue().rstrip("\n")
 
 
-def _cell(value: Value) -> Value:
-    return safe_cell(value) if isinstance(value, str) else value
+def _whole(value: Value, column: Column) -> Value:
+    """
+    64 cores, not 64.0.
+    """
+    counted = column.unit == "" and isinstance(value, float) and value.is_integer()
+    return int(value) if counted and value is not None else value
 
 
 def tabbed(table: Table) -> str:
-    names = [column.name for column in table.columns]
-    lines = ["\t".join(names)]
+    lines = ["\t".join(column.name for column in table.columns)]
     for row in table.rows:
-        cells = ("" if (value := row.get(n)) is None else safe_text(str(value)) for n in names)
-        lines.append("\t".join(cells))
+        cells = (_whole(row.get(column.name), column) for column in table.columns)
+        lines.append("\t".join("" if c is None else safe_text(str(c)) for c in cells))
     return "\n".join(lines)
 
 
@@ -116,20 +132,44 @@ def _escaped(text: str) -> str:
 
 def terminal(table: Table, width: int) -> str:
     """
-    Fit to WIDTH: the widest text column gives way first, then the last columns.
+    Fit to WIDTH: heads take more lines first, then the widest text column gives way, then the
+    last columns, which are named below.
     """
     columns = list(table.columns)
     cells = [[table.label(place, c) for c in columns] for place in range(len(table.rows))]
     feet = [[written(foot.get(c.name), c) for c in columns] for foot in table.feet]
     widths = _widths(columns, [*cells, *feet], width)
-    lines = [_line(columns, [c.head for c in columns], widths)]
+    lines = [_line(columns, heads, widths) for heads in _heads(columns, widths)]
     shares = _shares(table, columns)
-    spare = width - sum(widths) - 2 * (len(widths) - 1) - 2
+    spare = width - _taken(widths) - 2
     for row, share in zip(cells, shares, strict=True):
         drawn = bar(share, min(spare, 20)) if spare >= 6 else ""
         lines.append(f"{_line(columns, row, widths)}  {drawn}".rstrip())
     lines += [_line(columns, foot, widths) for foot in feet]
+    if left := [column.title for column in table.columns[len(columns) :]]:
+        lines += ["", paragraphs([f"Too narrow to show {', '.join(left)}."], width)]
     return "\n".join(lines)
+
+
+def _heads(columns: Sequence[Column], widths: Sequence[int]) -> list[list[str]]:
+    """
+    What stands above the columns, in as many lines as the one that has the least room takes.
+    """
+    told = [_broken(c.head, width) for c, width in zip(columns, widths, strict=True)]
+    most = max(map(len, told), default=1)
+    stacked = [[""] * (most - len(lines)) + lines for lines in told]
+    return [list(line) for line in zip(*stacked, strict=True)]
+
+
+def _broken(head: str, width: int) -> list[str]:
+    lines = [""]
+    for word in _WORD.findall(head):
+        longer = f"{lines[-1]} {word}".strip()
+        if lines[-1] and width_of(longer) > width:
+            lines.append(word)
+        else:
+            lines[-1] = longer
+    return lines
 
 
 def _widths(columns: list[Column], cells: list[list[str]], width: int) -> list[int]:
@@ -138,18 +178,37 @@ def _widths(columns: list[Column], cells: list[list[str]], width: int) -> list[i
     """
     heads = [c.head for c in columns]
     widths = [max(map(width_of, column)) for column in zip(heads, *cells, strict=True)]
-    while sum(widths) + 2 * (len(widths) - 1) > width:
-        over = sum(widths) + 2 * (len(widths) - 1) - width
-        texts = [place for place, c in enumerate(columns) if c.unit is None]
-        widest = max(texts, key=lambda place: widths[place], default=None)
-        if widest is not None and widths[widest] > 12:
-            widths[widest] = max(12, widths[widest] - over)
-        elif len(columns) > 2:
-            columns.pop()
-            widths.pop()
-        else:
+    if _taken(widths) <= width:
+        return widths
+    words = [max(_WORD.findall(head), key=width_of, default="") for head in heads]
+    narrow = [max(map(width_of, column)) for column in zip(words, *cells, strict=True)]
+    while len(columns) > 2:
+        least = [max(LEAST, min(2 * LEAST, most // 2)) for most in narrow]
+        widths = _squeezed(columns, narrow[: len(columns)], least, width)
+        if _taken(widths) <= width:
+            return widths
+        columns.pop()
+    return _squeezed(columns, narrow[: len(columns)], [LEAST] * len(columns), width)
+
+
+def _squeezed(
+    columns: Sequence[Column], widths: list[int], least: Sequence[int], width: int
+) -> list[int]:
+    """
+    The widest text gives way, down to what still says something.
+    """
+    texts = [place for place, c in enumerate(columns) if c.unit is None]
+    while (over := _taken(widths) - width) > 0:
+        wide = [place for place in texts if widths[place] > least[place]]
+        if not wide:
             break
+        widest = max(wide, key=lambda place: widths[place])
+        widths[widest] = max(least[widest], widths[widest] - over)
     return widths
+
+
+def _taken(widths: Sequence[int]) -> int:
+    return sum(widths) + 2 * (len(widths) - 1)
 
 
 def _line(columns: Sequence[Column], cells: Sequence[str], widths: Sequence[int]) -> str:

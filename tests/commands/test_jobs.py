@@ -72,11 +72,14 @@ def test_ends_are_told_by_the_clusters_clocks(folder: Path) -> None:
 
 def test_what_is_left_out_is_told(folder: Path) -> None:
     """
-    A list cut at --limit says so, beside the answer and not in it; a whole one says nothing.
+    A list cut at --limit says so, and rows alone what they are counted in, beside the answer and
+    not in it; a whole table says nothing.
     """
     cut = leadline(folder, "jobs", "--limit", "1", "--format", "csv")
     assert 2 == len(cut.stdout.splitlines())
-    assert "The newest 1 are shown; --limit shows more.\n" == cut.stderr
+    left, units = cut.stderr.splitlines()
+    assert "The newest 1 are shown; --limit shows more." == left
+    assert "wait, run_time in seconds" in units
     assert "" == leadline(folder, "jobs", "--limit", "2").stderr
 
 

@@ -75,6 +75,16 @@ def test_every_form_names_the_programs(lake: Path, form: str) -> None:
     assert "3.0" in done.output
 
 
+def test_rows_alone_say_their_units_beside_them(lake: Path) -> None:
+    """
+    A spreadsheet gets figures, and who looks on gets what they are counted in.
+    """
+    words = ("usage", "-m", "core_hours_used", "-m", "memory_max", "-b", "program", "-p", "all")
+    done = leadline(lake, *words, "--format", "csv")
+    assert "Units" not in done.stdout
+    assert "core_hours_used in hours; share in percent; memory_max in bytes" in done.stderr
+
+
 def test_an_empty_answer_says_why(lake: Path) -> None:
     """
     No row, no number: not measured, and where to look.

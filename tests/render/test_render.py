@@ -141,3 +141,43 @@ def test_long_lines_go_on_below_themselves() -> None:
     told = paragraphs(["  • one two three four five six", "short\x1b"], 20)
     assert told.splitlines() == ["  • one two three", "    four five six", "short\\x1b"]
     assert paragraphs(["x" * 200]) == "x" * 200
+
+
+WIDE = Table(
+    (
+        Column("user", "User"),
+        Column("used", "core hours used", "hours"),
+        Column("memory", "max memory", "bytes"),
+        Column("jobs", "jobs seen", ""),
+        Column("why", "Evidence"),
+    ),
+    ({"user": "alice", "used": 1.5, "memory": 2**30, "jobs": 64.0, "why": "far too long " * 9},),
+)
+
+
+def test_heads_take_more_lines_before_a_column_is_left_out() -> None:
+    """
+    On a narrow terminal words of a head stand above each other, its unit whole.
+    """
+    lines = render(WIDE, "table", width=60).splitlines()
+    assert ["core", "max"] == lines[0].split()
+    assert ["hours", "memory", "jobs"] == lines[1].split()
+    assert ["User", "used", "[GiB]", "seen", "Evidence"] == lines[2].split()
+
+
+def test_what_is_left_out_is_named() -> None:
+    """
+    A long text keeps enough to say something, or its column is named below.
+    """
+    text = render(WIDE, "table", width=30)
+    assert "far" not in text
+    assert text.endswith("Too narrow to show Evidence.")
+    assert "Too narrow" not in render(WIDE, "table", width=200)
+
+
+def test_counts_are_whole_in_tables_for_programs() -> None:
+    """
+    64 cores are 64 in a spreadsheet, whatever they were added up from; hours stay as they are.
+    """
+    assert "alice,1.5,1073741824,64," in render(WIDE, "csv")
+    assert "alice\t1.5\t1073741824\t64\t" in render(WIDE, "tsv")
