@@ -12,6 +12,8 @@ from leadline.query.periods import Period
 from leadline.render import Column, Table, number, safe_text
 from leadline.render.table import Value
 
+ACCOUNTED = ("job", "job_slice")
+
 
 def as_table(answer: Answer) -> Table:
     question = answer.question
@@ -180,6 +182,11 @@ def why_empty(answer: Answer) -> str:
     """
     Never an empty table without a word.
     """
+    if all(measure(name).dataset in ACCOUNTED for name in answer.question.measures):
+        return (
+            "No accounted run in this period, or none that matches. Runs come from "
+            "`leadline backfill` or a scheduler's reader."
+        )
     newest = answer.coverage.newest
     if newest is None:
         return "No samples in this period. `leadline status` says whether shippers are heard."
