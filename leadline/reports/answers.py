@@ -165,7 +165,8 @@ def footer(answer: Answer) -> list[str]:
         if known.silent:
             few = ", ".join(f"{host} {100 * share:.0f} %" for host, share in known.silent[:3])
             more = f" and {len(known.silent) - 3} more" if len(known.silent) > 3 else ""
-            text += f" (less than most: {few}{more})"
+            fewer = 2 * len(known.silent) < known.hosts  # where most are alike, none is less
+            text += f" ({'less than most' if fewer else 'below 90 %'}: {few}{more})"
         lines.append(f"{text}.")
     if known.newest:
         moment = parse_time(known.newest).astimezone(answer.period.zone)

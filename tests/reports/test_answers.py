@@ -4,8 +4,8 @@ Answers in words: what an empty one says.
 
 from __future__ import annotations
 
-from leadline.reports.answers import why_empty
-from tests.query.conftest import answer, sample, stored
+from leadline.reports.answers import footer, why_empty
+from tests.query.conftest import answer, heartbeat, sample, stored
 
 
 def test_no_accounted_run_is_no_lack_of_samples() -> None:
@@ -16,3 +16,16 @@ def test_no_accounted_run_is_no_lack_of_samples() -> None:
     assert "No accounted run" in why_empty(answer(store, "wall_hours by user during 2020"))
     both = "wall_hours, core_hours_used by user during 2020"
     assert "No samples in this period" in why_empty(answer(store, both))
+
+
+def test_nodes_are_less_than_most_only_where_most_are_more() -> None:
+    """
+    One silent node of three is named as such; three that were all heard for an hour are not.
+    """
+    hours = [f"2026-11-20T{hour:02}:30:00.000Z" for hour in range(23)]
+    most = [heartbeat(host, hour) for host in ("a", "b") for hour in hours]
+    day = "core_hours_used during 2026-11-20T00:00..2026-11-21T00:00"
+    one = stored([*most, heartbeat("c", hours[0])])
+    assert "(less than most: c " in footer(answer(one, day))[0]
+    few = stored([heartbeat(host, hours[0]) for host in "abc"])
+    assert "(below 90 %: " in footer(answer(few, day))[0]
