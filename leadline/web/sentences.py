@@ -30,9 +30,7 @@ def title(answer: Answer, measures: Sequence[Measure]) -> str:
     Core hours used by program on fox, 1–31 October 2026.
     """
     asked = answer.question
-    words = _(" and ").join(_(measure.title) for measure in measures)
-    if len(measures) > 2:
-        words = _("{measure} and more").format(measure=_(measures[0].title))
+    words = measured(measures)
     words = words[0].upper() + words[1:]
     if asked.by:
         names = _(" and ").join(_(dimension(name).title).lower() for name in asked.by)
@@ -127,6 +125,15 @@ def short(period: Period, otherwise: str) -> str:
     A neighbouring period in a link: its name or its days; OTHERWISE when it has neither.
     """
     return period.text if period.unit else span(period) if period.days else otherwise
+
+
+def measured(measures: Sequence[Measure]) -> str:
+    """
+    One or two by their names, more by the first.
+    """
+    if len(measures) > 2:
+        return _("{measure} and more").format(measure=_(measures[0].title))
+    return _(" and ").join(_(measure.title) for measure in measures)
 
 
 def beside(period: Period, now: datetime, to: Callable[[str], str]) -> list[tuple[str, str]]:

@@ -175,6 +175,19 @@ def test_unmatched_leads_to_commands_by_hours(client: FlaskClient) -> None:
     assert client.get(unescape(link[1])).status_code == 200
 
 
+def test_measures_asked_together_stay_together(client: FlaskClient) -> None:
+    """
+    Who changes the period on the page of users keeps what it tells of them.
+    """
+    page = client.get("/users").get_data(as_text=True)
+    (chosen,) = re.findall(r'<select name="measure">.*?<option value="([^"]+)" selected>', page)
+    assert len(chosen.split(",")) == 5
+    again = client.get("/usage", query_string={"measure": chosen, "by": "user", "period": "all"})
+    assert "mean memory" in again.get_data(as_text=True)
+    single = client.get("/usage?measure=users&by=program").get_data(as_text=True)
+    assert '<option value="users" selected>' in single
+
+
 def test_nothing_is_later_than_now(client: FlaskClient) -> None:
     """
     A period that ends now has one before it, and none after.

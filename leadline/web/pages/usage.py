@@ -39,6 +39,7 @@ from leadline.web.sentences import (
     clusters,
     comparable,
     compared,
+    measured,
     per,
     short,
     spoken_filter,
@@ -265,7 +266,7 @@ def _form(asked: Question, compare: bool) -> Form:
         names = [pair for pair in names if pair[0] in ("", *FOR_ALL)]
         known = (desk().usual_period,)
     return Form(
-        measures=[Choice(m.name, _(m.title), m.name == asked.measures[0]) for m in MEASURES],
+        measures=_measures(asked),
         by=[Choice(n, text, n == fields["by"]) for n, text in names],
         also=[Choice(n, text, n == fields.get("and", "")) for n, text in names],
         where=fields.get("where", ""),
@@ -275,6 +276,17 @@ def _form(asked: Question, compare: bool) -> Form:
         compare=compare,
         pictures=[Choice(kind, words, kind == chosen()) for kind, words in _pictures().items()],
     )
+
+
+def _measures(asked: Question) -> list[Choice]:
+    """
+    Every measure; several that were asked for together stay one choice.
+    """
+    together = [measure(name) for name in asked.measures]
+    several = Choice(",".join(asked.measures), measured(together), chosen=True)
+    alone = len(together) == 1
+    found = [Choice(m.name, _(m.title), alone and m == together[0]) for m in MEASURES]
+    return found if alone else [several, *found]
 
 
 def _pictures() -> dict[str, str]:
