@@ -11,17 +11,15 @@ import re
 import secrets
 from base64 import b64decode, b64encode
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 from pathlib import Path
-from threading import Lock
 
 from leadline.errors import SettingsError
+from leadline.web.shared import Tries
 
 COST, BLOCK, LANES = 1 << 14, 8, 1  # 16 MiB and some 50 ms a try
 SHORTEST = 10  # characters of a password
 NAME = re.compile(r"[A-Za-z0-9._@+-]{1,64}")
-TRIES, WINDOW = 10, timedelta(minutes=5)  # wrong passwords for one name
 
 
 def hashed(password: str) -> str:
@@ -85,16 +83,14 @@ def write(path: Path, known: dict[str, str]) -> None:
     beside.replace(path)
 
 
-@dataclass
 class Accounts:
     """
     Who may sign in. Some wrong tries for one name, and that name has to wait.
     """
 
-    path: Path
-    clock: Callable[[], datetime]
-    _wrong: dict[str, list[datetime]] = field(default_factory=dict)
-    _lock: Lock = field(default_factory=Lock)
+    def __init__(self, path: Path, clock: Callable[[], datetime]) -> None:
+        self.path = path
+        self.tries = Tries(path.parent / f"{path.name}.wrong", clock)
 
     def kept(self, name: str) -> str:
         """
@@ -103,23 +99,14 @@ class Accounts:
         return read(self.path).get(name, "")
 
     def lets_in(self, name: str, password: str) -> bool:
-        if not NAME.fullmatch(name) or self.waits(name):
+        if not NAME.fullmatch(name) or self.tries.waits(name):
             return False
-        kept = read(self.path).get(name)
+        kept = self.kept(name)
         # A name nobody has costs as much time as one that somebody has.
-        good = fits(password, kept or NOBODY) and kept is not None
+        good = fits(password, kept or NOBODY) and kept != ""
         if not good:
-            with self._lock:
-                self._wrong.setdefault(name, []).append(self.clock())
+            self.tries.wrong(name)
         return good
-
-    def waits(self, name: str) -> bool:
-        since = self.clock() - WINDOW
-        with self._lock:
-            for other in [n for n, times in self._wrong.items() if times[-1] < since]:
-                del self._wrong[other]
-            recent = [moment for moment in self._wrong.get(name, []) if moment >= since]
-        return len(recent) >= TRIES
 
 
 NOBODY = f"scrypt${COST}${BLOCK}${LANES}${_text(bytes(16))}${_text(bytes(64))}"

@@ -4,18 +4,15 @@ Small texts only this site can have written, and that end: cookies, and addresse
 
 from __future__ import annotations
 
-import fcntl
 import hmac
-import os
 import secrets
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from hashlib import sha256
-from io import StringIO
 from pathlib import Path
 from threading import Lock
-from typing import TextIO
+
+from leadline.web.shared import alone
 
 TICKET_LASTS = timedelta(hours=24)
 SHORTEST = 16  # characters of a secret
@@ -77,23 +74,9 @@ class Tickets:
         name = unsealed(self._secret, "ticket", shown, self._clock())
         if name is None:
             return False
-        with self._lock, self._spent() as spent:
+        with self._lock, alone(self._file) as spent:
             if name in self._memory or name in spent.read().split():
                 return False
             self._memory.add(name)
             spent.write(f"{name}\n")
         return True
-
-    @contextmanager
-    def _spent(self) -> Iterator[TextIO]:
-        """
-        The file, while no other process has it; nothing that lasts where it cannot be written.
-        """
-        try:
-            handle = os.open(self._file, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
-        except OSError:
-            yield StringIO()
-            return
-        with os.fdopen(handle, "r+", encoding="ascii") as spent:
-            fcntl.flock(spent, fcntl.LOCK_EX)
-            yield spent

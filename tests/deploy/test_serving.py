@@ -35,10 +35,11 @@ def test_two_workers_of_gunicorn_agree(config: Path, tmp_path: Path) -> None:
     """
     port, log = free_port(), tmp_path / "log"
     words = ("gunicorn", "-k", "gthread", "--threads", "2", "-w", "2", "-b", f"127.0.0.1:{port}")
+    both = ("--worker-connections", "4")  # eight readers at once are too many for one
     logged = ("--access-logfile", "-", "--access-logformat", "%(p)s", "leadline.web:create_app()")
     with (
         log.open("w") as output,
-        serving(config, port, *words, *logged, below="/leadline", output=output) as address,
+        serving(config, port, *words, *both, *logged, below="/leadline", output=output) as address,
     ):
         answers = many(address + QUESTION, 60, PROXIED)
         assert {status for status, _, _ in answers} == {200}

@@ -29,11 +29,12 @@ def two_workers(folder: Path, **web: object) -> Iterator[str]:
     write(folder / "accounts", {"alice": hashed(PASSWORD)})
     files = {"token_file": str(folder / "secret"), "accounts_file": str(folder / "accounts")}
     config, port, log = site(folder, **files, **web), free_port(), folder / "log"
-    words = ("gunicorn", "-k", "gthread", "--threads", "4", "-w", "2", "-b", f"127.0.0.1:{port}")
+    words = ("gunicorn", "-k", "gthread", "--threads", "2", "-w", "2", "-b", f"127.0.0.1:{port}")
+    both = ("--worker-connections", "4")  # eight readers at once are too many for one
     logged = ("--access-logfile", "-", "--access-logformat", "%(p)s", "leadline.web:create_app()")
     with (
         log.open("w") as output,
-        serving(config, port, *words, *logged, below="", output=output) as address,
+        serving(config, port, *words, *both, *logged, below="", output=output) as address,
     ):
         yield address
     pids = {line for line in log.read_text().split() if line.strip("<>").isdigit()}

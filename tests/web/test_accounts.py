@@ -12,8 +12,9 @@ from flask.testing import FlaskClient
 
 from leadline.errors import SettingsError
 from leadline.store.memory import MemoryStore
-from leadline.web.accounts import TRIES, Accounts, fits, hashed, read, write
+from leadline.web.accounts import Accounts, fits, hashed, read, write
 from leadline.web.settings import WebSettings
+from leadline.web.shared import TRIES, Tries
 from tests.web.conftest import NOW
 from tests.web.test_access import SECRET, client_with
 
@@ -130,6 +131,34 @@ def test_many_wrong_tries_make_a_name_wait(files: tuple[Path, Path]) -> None:
     assert accounts.lets_in("root", PASSWORD)
     now[0] += timedelta(minutes=6)
     assert accounts.lets_in("alice", PASSWORD)
+
+
+def test_wrong_tries_are_counted_for_all_processes(files: tuple[Path, Path]) -> None:
+    """
+    A name that has to wait in one process waits in every other; what is old is forgotten.
+    """
+    now = [NOW]
+    one, other = (Accounts(files[1], lambda: now[0]) for _ in range(2))
+    for number in range(TRIES):
+        (one, other)[number % 2].tries.wrong("alice")
+    assert one.tries.waits("alice")
+    assert not other.lets_in("alice", PASSWORD)
+    kept = files[1].with_name("accounts.wrong")
+    assert kept.stat().st_mode & 0o077 == 0
+    now[0] += timedelta(minutes=6)
+    assert not other.tries.waits("alice")
+    assert kept.read_text() == ""
+
+
+def test_wrong_tries_are_counted_where_nothing_can_be_written(tmp_path: Path) -> None:
+    """
+    Without a file each process counts for itself.
+    """
+    tries = Tries(tmp_path / "none" / "accounts.wrong", lambda: NOW)
+    for _ in range(TRIES):
+        assert not tries.waits("alice")
+        tries.wrong("alice")
+    assert tries.waits("alice")
 
 
 def test_an_account_taken_away_is_signed_out(client: FlaskClient, files: tuple[Path, Path]) -> None:

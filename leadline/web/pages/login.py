@@ -24,7 +24,7 @@ def show() -> str | Response:
     if len(password) <= LONGEST and door.accounts.lets_in(name, password):
         return door.remembered(redirect(to, 303), name)
     wrong = _("Name and password do not fit.")
-    if door.accounts.waits(name):
+    if door.accounts.tries.waits(name):
         wrong = _("Too many wrong tries for this name: wait five minutes.")
     answer = make_response(render_template("login.html", to=to, wrong=wrong))
     answer.status_code = 403
