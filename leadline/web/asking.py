@@ -21,12 +21,15 @@ from leadline.query import Answer, Period, ask, dimension, parse_period
 from leadline.query.compile import conditions_of
 from leadline.query.public import PERIOD as PUBLIC_PERIOD
 from leadline.query.question import DEFAULT_PERIOD, Question
+from leadline.query.zones import question_zone
 from leadline.store.contract import Found, Health, Store
 from leadline.store.plan import Aggregate, Condition, Function, Group, Plan, Row
 from leadline.store.scope import Scope
 from leadline.web.access import scope
 
 if TYPE_CHECKING:
+    from zoneinfo import ZoneInfo
+
     from leadline.web.site import Site
 
 T = TypeVar("T")
@@ -97,11 +100,15 @@ class Desk:
                 self.kept_marks(),
                 seen,
                 now,
-                zone=self.site.zone,
+                zone=self.zone_of(question),
                 named=self.site.periods,
                 rejected=self.site.rejected_in,
             ),
         )
+
+    def zone_of(self, question: Question) -> ZoneInfo:
+        known = self.site.clusters
+        return question_zone(question, known) if known else self.site.zone
 
     def kept_marks(self) -> Store:
         """
