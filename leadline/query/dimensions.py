@@ -36,6 +36,13 @@ class Dimension:
     clock: bool = False  # goes by the local time of @timestamp
     of_node: bool = False  # documents that name their node are told apart by what it is
 
+    @property
+    def ordered(self) -> bool:
+        """
+        Whether its values have an order of their own: hours, weekdays, classes of a number.
+        """
+        return self.clock or bool(self.edges)
+
     def field_in(self, dataset: str) -> str | None:
         """
         The field that holds it in DATASET; None when that dataset does not know it.

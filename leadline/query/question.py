@@ -134,7 +134,7 @@ def question(
         tidy_period(period) or DEFAULT_PERIOD,
         buckets[0] if buckets else None,
         top,
-        "" if order == measures[0] else order,
+        "" if ascending and order == measures[0] else order,
         ascending,
     )
 

@@ -47,7 +47,8 @@ def rank(
     unused = _never_used(question, source, asker, present)
     keys = ranked(question, dims, sources, [{**tables[0], **unused}, *tables[1:]])
     top = len(keys) if question.top is None else question.top
-    return Ranked(tuple(keys[:top]), max(0, len(keys) - top), unused=frozenset(unused))
+    shown = tuple(own_order(question, dims, keys[:top]))
+    return Ranked(shown, max(0, len(keys) - top), unused=frozenset(unused))
 
 
 def _whole(question: Question, dims: Sequence[Dimension], source: Source, asker: Asker) -> Table:
@@ -70,9 +71,8 @@ def ranked(
     Keys in the order asked for; rows without a value come last, whichever way.
     """
     keys = sorted({key for table in tables for key in table}, key=_as_text)
-    by = _natural(question, dims)
-    if by is not None:
-        place = question.by.index(by)
+    if question.order in question.by:
+        place = question.by.index(question.order)
         keys.sort(key=lambda key: _sortable(key[place]), reverse=_descending(question))
         return keys
     by_measure = question.ranked_by != question.bucket
@@ -98,16 +98,14 @@ def _value(
     return None
 
 
-def _natural(question: Question, dims: Sequence[Dimension]) -> str | None:
+def own_order(question: Question, dims: Sequence[Dimension], keys: Sequence[Key]) -> Sequence[Key]:
     """
-    The dimension whose own order the rows take: when asked, or hours and classes told in full.
+    The shown KEYS of hours and classes in their own order, unless another one is asked for.
     """
-    if question.order in question.by:
-        return question.order
-    plain = not question.order and not question.ascending and question.top is None
-    if plain and len(dims) == 1 and (dims[0].clock or dims[0].edges):
-        return dims[0].name
-    return None
+    asked = question.ascending or question.order not in ("", question.bucket)
+    if asked or len(dims) != 1 or not dims[0].ordered:
+        return keys
+    return sorted(keys, key=lambda key: _sortable(key[0]))
 
 
 def _descending(question: Question) -> bool:

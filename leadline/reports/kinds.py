@@ -29,6 +29,7 @@ from leadline.reports.picture import (
     as_lines,
     axis,
     best_bucket,
+    by_class,
     by_clock,
     classes,
     filled,
@@ -102,9 +103,13 @@ def parts(asked: Question, answer: Answer, measure: Measure, ask: Ask) -> Spec |
     whole = scaled(answer.total, measure)
     rows = sorted(named_rows(answer, measure), key=lambda row: -_value(row))
     slices = [row for row in rows if _value(row) > 0][:SLICES]
-    if whole - sum(map(_value, slices)) > 1e-9 * whole:
+    rest = whole - sum(map(_value, slices))
+    if rest > 1e-9 * whole:
         slices = slices[: SLICES - 1]
         rest = whole - sum(map(_value, slices))
+    known = {str(row["name"]): row for row in slices}
+    slices = [known[name] for name in by_class(asked, list(known))]
+    if rest > 1e-9 * whole:
         slices.append({"name": others(), "value": rest})
     return pie(slices, axis(measure)) if len(slices) > 1 else None
 
@@ -153,7 +158,7 @@ def cells(asked: Question, answer: Answer, measure: Measure, ask: Ask) -> Spec |
     times = [time for time in times if parts[time] >= LEAST_PART]
     words = {time: _short(shown(time, zone), bucket) for time in times}
     names = list(dict.fromkeys(named(series, asked.by[0], r[asked.by[0]]) for r in series.rows))
-    names = names[:MOST_BARS]
+    names = by_class(asked, names[:MOST_BARS])
     found = [
         {"across": words[time], "down": name, "value": scaled(row, measure) / parts[time]}
         for row in series.rows

@@ -5,7 +5,7 @@ Which picture an answer gets: parts over time where they add up, a ranking where
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
@@ -169,6 +169,17 @@ def classes(asked: Question, answer: Answer, measure: Measure, ask: Ask) -> Spec
     return histogram(rows, axis(measure), _(of.title).lower())
 
 
+def by_class(asked: Question, names: Sequence[str]) -> list[str]:
+    """
+    NAMES of classes of a number in their order; others as they are.
+    """
+    of = dimension(asked.by[0]) if len(asked.by) == 1 else None
+    if of is None or not of.edges:
+        return list(names)
+    places = [_(known) for known in of.classes]
+    return sorted(names, key=lambda name: places.index(name) if name in places else len(places))
+
+
 def in_order(answer: Answer) -> Answer:
     """
     Hours and weekdays as the clock has them, whatever was asked to rank them by.
@@ -209,7 +220,7 @@ def as_lines(asked: Question, answer: Answer, measure: Measure) -> Spec | None:
         for row in answer.rows
         if row[measure.name] is not None and parts[time := str(row[bucket])] >= LEAST_PART
     ]
-    names = list(dict.fromkeys(str(point["name"]) for point in points))[:MOST_BANDS]
+    names = by_class(asked, list(dict.fromkeys(str(p["name"]) for p in points))[:MOST_BANDS])
     kept = [point for point in points if point["name"] in names]
     unit = f"{axis(measure)} {_(f'per {bucket}')}" if measure.adds else axis(measure)
     return lines(kept, names, unit, bucket=bucket) if len(kept) > 1 else None
@@ -234,7 +245,7 @@ def over_time(asked: Question, answer: Answer, measure: Measure, ask: Ask) -> Sp
         name = named(series, asked.by[0], row[asked.by[0]]) if asked.by else WHOLE
         values.setdefault(name, {})[str(row[bucket])] = scaled(row, measure)
     sizes = {name: sum(known.values()) for name, known in values.items()}
-    names = sorted(values, key=lambda name: -sizes[name])
+    names = by_class(asked, sorted(values, key=lambda name: -sizes[name]))
     if series.others_by_time:
         names.append(others())
         values[others()] = {str(row[bucket]): scaled(row, measure) for row in series.others_by_time}

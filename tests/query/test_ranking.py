@@ -10,9 +10,11 @@ import pytest
 
 from leadline.formats import Document
 from leadline.query import ask, parse_question
+from leadline.store.contract import Store
 from leadline.store.lake import LakeStore
 from leadline.store.plan import Plan, Row
 from leadline.store.scope import EVERYTHING, Scope
+from tests.any_store import STORES
 from tests.query.conftest import NOW, ZONE, answer, sample, stored
 
 JOBS = [
@@ -74,3 +76,29 @@ def test_a_node_that_was_down_all_the_time_is_not_among_the_unused() -> None:
         store, "core_hours_used by host during all top 9 order core_hours_used ascending"
     )
     assert ["idle", "c1-1"] == [row["host"] for row in found.rows]
+
+
+@STORES
+def test_hours_and_classes_stand_in_their_own_order(other: Store) -> None:
+    """
+    Of classes and hours the greatest are shown, and those in their order, day by day too; who asks
+    for a ranking gets one.
+    """
+    sizes = [20, 30, 30, 30, 34, 34, 36]
+    other.write(
+        [
+            sample(n, **{"memory.rss.bytes": 2**size, "local.hour": 23 - n})
+            for n, size in enumerate(sizes)
+        ],
+        "create",
+    )
+
+    def told(text: str, name: str) -> list[object]:
+        return [row[name] for row in answer(other, text).rows]
+
+    classes = "samples by memory_class"
+    assert [0, 2**30, 2**34, 2**36] == told(f"{classes} during all", "memory_class")
+    assert [2**30, 2**34] == told(f"{classes} during all top 2", "memory_class")
+    assert [2**30, 2**34] == told(f"{classes} per day during all top 2", "memory_class")
+    assert [2**30, 2**34, 0] == told(f"{classes} during all top 3 order samples", "memory_class")
+    assert list(range(17, 24)) == told("samples by hour_of_day during all top 20", "hour_of_day")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -114,6 +115,33 @@ def test_empty_classes_stay_in_their_place(asker: Asker) -> None:
     values = asker.draw("histogram", CAN["histogram"][0])["data"]["values"]
     assert [v["name"] for v in values][:2] == ["< 1 min", "1–10 min"]
     assert [v["value"] for v in values if v["value"]] == [30]
+
+
+def test_classes_keep_their_order_in_every_picture() -> None:
+    """
+    Slices, bands, lines and rows of a heat map go from the least class to the greatest, whatever
+    the values are.
+    """
+    runs = []
+    for number, minutes in enumerate([30, 30, 30, 0.5, 300, 300]):
+        for day in (1, 2, 3):
+            ended = job(NOW - timedelta(days=day, hours=number), day * 10 + number)
+            runs.append({**ended, "job.wall.seconds": 60.0 * minutes})
+    store = MemoryStore()
+    store.write(runs, "create")
+    one, order = Asker(store), ["< 1 min", "10–60 min", "1–6 h"]
+    asked = Question(("jobs",), ("run_time_class",), period=WEEK)
+    (row, *_) = one(replace(asked, top=2)).rows
+    assert 600 == row["run_time_class"]
+    assert [0, 600, 3600] == [row["run_time_class"] for row in one(asked).rows]
+    ranking = one(replace(asked, order="jobs", top=2))
+    assert [600, 3600] == [row["run_time_class"] for row in ranking.rows]
+    pie = one.draw("pie", asked)["layer"][0]["data"]["values"]
+    assert order == [value["name"] for value in pie]
+    for kind in ("area", "lines", "heat"):
+        spec = one.draw(kind, replace(asked, bucket="day") if kind == "lines" else asked)
+        text = str(spec)
+        assert f"{order}" in text, (kind, text[:2000])
 
 
 def test_box_holds_the_spread(asker: Asker) -> None:
