@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from flask.testing import FlaskClient
 
@@ -22,7 +22,7 @@ class Clock:
     def __init__(self) -> None:
         self.now = NOW
 
-    def __call__(self) -> object:
+    def __call__(self) -> datetime:
         return self.now
 
 
