@@ -298,6 +298,20 @@ ACCOUNTED: tuple[Measure, ...] = (
         )
         for way, said in (("read", "read"), ("write", "wrote"))
     ),
+    Measure(
+        name="job_io",
+        title="read and written, accounted",
+        unit="bytes",
+        formula="Σ (job.io.read.bytes + job.io.write.bytes + job.io.bytes)",
+        sentence="Bytes that runs which ended in the period moved, told apart (Slurm) or not"
+        " (Grid Engine).",
+        dataset="job",
+        parts=tuple(part(Function.SUM, f"job.io.{name}bytes") for name in ("read.", "write.", "")),
+        value=summed,
+        time="job.end",
+        where=ENDED,
+        adds=True,
+    ),
     *(
         Measure(
             name=f"job_{what}s",
@@ -311,7 +325,12 @@ ACCOUNTED: tuple[Measure, ...] = (
             time="job.end",
             where=ENDED,
         )
-        for what, field in (("user", "user.name"), ("project", "project"))
+        for what, field in (
+            ("user", "user.name"),
+            ("group", "user.group"),
+            ("project", "project"),
+            ("node", "job.nodes"),
+        )
     ),
     Measure(
         name="energy",

@@ -45,7 +45,7 @@ Half-open, in the cluster's own time zone; weeks start on Monday.
 
 
 def measures_page() -> str:
-    sampled = [_row(m) for m in MEASURES if m.dataset == "process"]
+    sampled = [_row(m) for m in MEASURES if m.dataset in ("process", "job_cgroup")]
     accounted = [_row(m) for m in MEASURES if m.dataset in ("job", "job_slice")]
     utilised = [_row(m) for m in MEASURES if m.dataset == "capacity"]
     dimensions = [f"| `{d.name}` | {d.title} | `{d.field}` | {d.sentence} |" for d in DIMENSIONS]

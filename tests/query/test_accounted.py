@@ -330,3 +330,21 @@ def test_who_sees_totals_is_told_that_runs_are_running(store: MemoryStore) -> No
     """
     found = answer(store, "wall_hours during 2026-11", Scope(totals_only=True))
     assert ("runs that are still running are not counted yet",) == found.notes
+
+
+@STORES
+def test_who_and_where_and_what_was_moved(other: Store) -> None:
+    """
+    Distinct users, groups, projects and nodes of ended runs; bytes told apart and not.
+    """
+    times = ("2026-11-10T08:00", "2026-11-10T10:00", "2026-11-10T12:00")
+    slurm: Document = {"job.nodes": ["c1-1", "c1-2"], "user.group": "ml", "project": "p1"}
+    slurm |= {"job.io.read.bytes": 10, "job.io.write.bytes": 5}
+    grid = {"job.nodes": ["c1-2"], "user.group": "bio", "job.io.bytes": 100}
+    other.write([run(1, *times, **slurm), run(2, *times, **grid), run(3, *times)], "replace")
+    names = "job_io, job_users, job_groups, job_projects, job_nodes"
+    found = answer(other, f"{names} during 2026-11")
+    assert [115, 1, 2, 1, 2] == list(found.total.values())
+    top = answer(other, f"{names} by group during 2026-11 top 1")
+    assert [100, 1, 1, 0, 1] == list(top.rows[0].values())[1:]
+    assert [15, 1, 1, 1, 2] == list((top.others or {}).values())

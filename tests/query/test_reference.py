@@ -22,6 +22,14 @@ def test_page_is_up_to_date() -> None:
     assert measures_page() == (ROOT / PAGE).read_text(encoding="utf-8")
 
 
+def test_page_names_everything() -> None:
+    """
+    No measure and no dimension is missing on the page, whichever dataset tells it.
+    """
+    page = measures_page()
+    assert all(f"| `{known.name}`" in page for known in (*MEASURES, *DIMENSIONS))
+
+
 @pytest.mark.parametrize("known", MEASURES, ids=lambda known: known.name)
 def test_measures_read_fields_that_exist(known: Measure) -> None:
     """
