@@ -36,6 +36,9 @@ UNCLASSED = (
 SILENT = 0.9  # a node below this share is named
 NODES = (Condition("job.id", Op.MISSING),)  # not the part of a job
 BY = (Group("cluster"), Group("host.name"))
+ANY = Aggregate("n", Function.COUNT)
+LATE = timedelta(hours=1)  # whoever comes later than that into a period may be new
+_Key = tuple[str, str]
 SAMPLED = (
     Aggregate("seconds", Function.SUM, "interval.seconds"),
     Aggregate("first", Function.MIN, "@timestamp"),
@@ -111,16 +114,14 @@ def coverage(question: Question, period: Period, store: Store, now: datetime) ->
         return Coverage(hosts=len(heard))
     dropped = _dropped(question, period, store)
     end = min(period.end or now, now, max(parse_time(newest), now - timedelta(hours=1)))
-    begin = min(parse_time(str(host.first)) for host in heard.values())
-    start = period.start if period.start is not None and period.start < end else begin
-    length = (end - start).total_seconds()
-    if length <= 0 or not any(host.measured for host in heard.values()):
+    begins = _begins(heard, period.start, store)
+    if min(begins.values()) >= end or not any(host.measured for host in heard.values()):
         return Coverage(None, newest, len(heard), dropped=dropped)
     several = len({cluster for cluster, _ in heard}) > 1
     shares = {
         f"{cluster}/{name}" if several else name: share
         for (cluster, name), host in heard.items()
-        if (share := host.share(length)) is not None
+        if (share := host.share((end - begins[cluster, name]).total_seconds())) is not None
     }
     silent = sorted((share, host) for host, share in shares.items() if share < SILENT)
     return Coverage(
@@ -130,6 +131,31 @@ def coverage(question: Question, period: Period, store: Store, now: datetime) ->
         tuple((host, share) for share, host in silent),
         dropped,
     )
+
+
+def _begins(
+    heard: Mapping[_Key, _Host], start: datetime | None, store: Store
+) -> dict[_Key, datetime]:
+    """
+    Since when each node is to be looked at: from the period's start, or from its own beginning if
+    nothing was ever heard of it before.
+    """
+    firsts = {key: parse_time(str(host.first)) for key, host in heard.items()}
+    if start is None:
+        return firsts
+    late = {key for key, first in firsts.items() if first >= start + LATE}
+    if late:
+        names = Condition("host.name", Op.IN, tuple(sorted({name for _, name in late})))
+        until = capacity_until(store)
+        plans = []
+        if until is not None:
+            plans.append(Plan("capacity", (ANY,), BY, (names,), end=min(until, start)))
+        if until is None or until < start:
+            plans.append(Plan("node", (ANY,), BY, (names,), until, start))
+        for plan in plans:
+            rows = store.ask(plan, EVERYTHING)
+            late -= {(str(row["cluster"]), str(row["host.name"])) for row in rows}
+    return {key: firsts[key] if key in late else start for key in heard}
 
 
 def _plans(question: Question, period: Period, store: Store) -> Iterator[Plan]:

@@ -218,6 +218,7 @@ def test_coverage_is_the_share_of_node_time_looked_at() -> None:
     beats = [heartbeat("c1", f"2026-11-19T{h:02d}:30:00.000Z") for h in range(23)]
     beats += [heartbeat("c1", "2026-11-18T23:30:00.000Z")]
     beats += [heartbeat("c2", f"2026-11-19T{h:02d}:30:00.000Z") for h in range(12)]
+    beats += [heartbeat("c2", "2026-11-18T12:30:00.000Z")]
     found = answer(stored(beats), "core_hours_used during 2026-11-19").coverage
     assert pytest.approx(0.75) == found.share
     assert (("c2", 0.5),) == found.silent

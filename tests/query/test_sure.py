@@ -4,6 +4,7 @@ How sure an answer is: what was rejected, dropped, not kept; and coverage that o
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -62,6 +63,22 @@ def test_coverage_outlives_the_heartbeats() -> None:
     store = with_capacity(stored([*beats("c1", range(24)), *beats("c2", range(12))]))
     store.tables["node"].clear()
     assert pytest.approx(0.75) == covered(store).share
+
+
+@pytest.mark.parametrize("kept", [stored, lambda documents: with_capacity(stored(documents))])
+def test_a_new_node_is_looked_at_since_it_is_there(
+    kept: Callable[[list[dict[str, object]]], MemoryStore],
+) -> None:
+    """
+    Of a node first heard of at noon nothing was missed before; of one that fell silent, it was.
+    """
+    new = [*beats("c1", range(24)), *beats("c2", range(12, 24))]
+    assert pytest.approx(1.0, abs=0.03) == covered(kept(new)).share
+    assert pytest.approx(1.0, abs=0.03) == covered(kept(new), "2026-11-01..2026-11-19").share
+    known = [*new, heartbeat("c2", "2026-11-18T10:30:00.000Z")]
+    found = covered(kept(known))
+    assert pytest.approx(0.75) == found.share
+    assert ["c2"] == [name for name, _ in found.silent]
 
 
 def test_downtime_is_no_lack_of_coverage() -> None:

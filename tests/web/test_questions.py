@@ -26,7 +26,7 @@ MOST = {
     "/projects": 21,
     "/programs": 19,
     "/usage": 16,
-    f"/usage?period={YEAR}": 18,
+    f"/usage?period={YEAR}": 19,
     f"/usage?by=user&compare=1&period={YEAR}": 22,
     f"/usage?by=host&period={YEAR}": 20,
     f"/usage?by=weekday&and=hour_of_day&period={YEAR}": 18,
