@@ -52,7 +52,8 @@ class Truth:
         return self._found[key]
 
     def _members(self, known: Formula, asked: Question) -> list[tuple[list[Key], Document]]:
-        hours = known.dataset == "job_slice" and "hour_of_day" in asked.by
+        by_hour = "hour_of_day" in asked.by or asked.bucket == "hour"
+        hours = known.dataset == "job_slice" and by_hour
         found = []
         for document in self.by_dataset.get(known.dataset, []):
             if not known.keep(document) or not self._within(document, known, asked.period):
@@ -174,7 +175,12 @@ class Truth:
 
     def _bucket(self, document: Document, known: Formula, bucket: str) -> str | None:
         if bucket == "hour":
-            moment = self._moment(document, known.time).astimezone(UTC)
+            moment = self._moment(document, known.time)
+            if known.dataset == "job_slice":  # an hour of its day by the clocks
+                day = date.fromisoformat(str(document["local.day"]))
+                moment = datetime(day.year, day.month, day.day, tzinfo=self.zone)
+                moment = moment.replace(hour=int(str(document.get("(hour)", 0))))
+            moment = moment.astimezone(UTC)
             return f"{moment:%Y-%m-%dT%H}:00:00.000Z"
         if known.time == "@timestamp":
             if "local.day" not in document:
