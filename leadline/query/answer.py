@@ -27,6 +27,7 @@ from leadline.query.ranking import Ranked, rank
 from leadline.query.rollups import complete_until
 from leadline.query.tables import Asker, shown_conditions
 from leadline.query.unfinished import still_running
+from leadline.query.unowned import of_no_process
 from leadline.settings.zones import local_zone
 from leadline.store.contract import Store
 from leadline.store.plan import Row, Scalar
@@ -109,6 +110,7 @@ def ask(
     kept_from = not_kept(asker.leaned_on, period, store)
     notes += [*asker.notes, *nobody_looked(found, store)]
     notes += still_running(known, found, period, store, scope, now)
+    notes += of_no_process(known, total, period, store, scope)
     counted_again = [s for s in found if any(d.multiple_in(s.plan.dataset) for d in dims)]
     if counted_again:
         notes += _more_than_once(known, counted_again, rows, others, total)

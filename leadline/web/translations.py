@@ -41,6 +41,7 @@ SENTENCES = (
     "leadline.query.coverage",
     "leadline.query.public",
     "leadline.query.unfinished",
+    "leadline.query.unowned",
     "leadline.reports.advice",
     "leadline.reports.agreement",
     "leadline.reports.detectors.cards",
