@@ -10,10 +10,10 @@ import orjson
 
 from leadline.commands.clocks import by_own_clocks
 from leadline.commands.context import Context, with_context
-from leadline.commands.showing import waiting
+from leadline.commands.showing import sure_of, tell_sure, waiting
 from leadline.commands.usage import zone_of
 from leadline.formats.times import EARLIEST
-from leadline.query import parse_period, question
+from leadline.query import Filter, parse_period, question
 from leadline.render import Table, render
 from leadline.render.table import FORMATS
 from leadline.reports.detectors import DETECTORS
@@ -60,5 +60,7 @@ def findings(context: Context, kinds: tuple[str, ...], period: str, form: str) -
         click.echo(render(Table(COLUMNS, tuple(told), labels if people else ()), form, width=width))
         if people and clocks:
             click.echo(f"\n{clocks}")
+    named = (Filter("cluster", (context.cluster,)),) if context.cluster else ()
+    tell_sure(sure_of(context, named, span, now), form)
     if told:
         click.get_current_context().exit(3)

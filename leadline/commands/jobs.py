@@ -33,6 +33,8 @@ from leadline.reports.waiting import (
 from leadline.store.plan import Condition, Plan
 from leadline.store.scope import EVERYTHING
 
+RECENT = "last 24 hours"  # what is said of the samples of jobs that run
+
 
 @click.command()
 @click.option("--where", "-w", "where", multiple=True, metavar="NAME=VALUE", help="Only these.")
@@ -95,6 +97,9 @@ def jobs(
     if len(rows) > limit:
         click.echo(f"The newest {limit:,} are shown; --limit shows more.", err=True)
     _listed(context, rows[:limit], form)
+    now = datetime.now(UTC)
+    looked_at = parse_period(RECENT, now, zone) if running else span
+    showing.tell_sure(showing.sure_of(context, filters, looked_at, now), form)
 
 
 def _listed(context: Context, rows: list[dict[str, Value]], form: str) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from dataclasses import asdict
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
@@ -12,7 +11,7 @@ import orjson
 
 from leadline.commands.clocks import MINUTE
 from leadline.commands.context import Context, with_context
-from leadline.commands.showing import waiting
+from leadline.commands.showing import sure_of, tell_sure, waiting
 from leadline.commands.usage import zone_of
 from leadline.formats.times import parse_time
 from leadline.query import Filter, parse_filters, parse_period, question
@@ -20,6 +19,7 @@ from leadline.query.compile import conditions_of
 from leadline.query.dimensions import dimension
 from leadline.render import Column, Table, render, safe_text
 from leadline.render.table import FORMATS, Value
+from leadline.reports.answers import found_json
 from leadline.store.contract import Found, Hit
 from leadline.store.plan import Plan
 from leadline.store.scope import EVERYTHING
@@ -82,19 +82,17 @@ def search(
             end=span.end,
             limit=limit,
         )
-    click.echo(written(found, form, zone))
+    known = sure_of(context, filters, span, datetime.now(UTC))
+    if form == "json":
+        click.echo(orjson.dumps(found_json(found, known), option=orjson.OPT_INDENT_2).decode())
+    else:
+        click.echo(written(found, form, zone))
+        tell_sure(known, form)
     if not found.hits:
         click.get_current_context().exit(1)
 
 
 def written(found: Found, form: str, zone: ZoneInfo) -> str:
-    if form == "json":
-        hits = {
-            "total": found.total,
-            "hits": [asdict(hit) for hit in found.hits],
-            "facets": found.facets,
-        }
-        return orjson.dumps(hits, option=orjson.OPT_INDENT_2).decode()
     text = render(
         Table(COLUMNS, tuple(map(_row, found.hits)), tuple(_seen(h, zone) for h in found.hits)),
         form,

@@ -7,15 +7,21 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import TextIO
 
 import click
 
+from leadline.commands.context import Context
 from leadline.errors import QuestionError
+from leadline.query import Filter, Period
+from leadline.query.rejected import rejected_in
+from leadline.query.sure import Sure, how_sure
 from leadline.render import Table, render
+from leadline.reports.answers import sure_lines
 
 BARE = ("csv", "tsv", "ndjson")  # rows alone: how sure they are goes to the standard error
 PICTURES = (".svg", ".png")
@@ -51,6 +57,18 @@ def bare(table: Table, form: str) -> None:
     if units and form in BARE:
         told = "; ".join(f"{', '.join(names)} in {unit}" for unit, names in units.items())
         click.echo(f"Units: {told}.", err=True)
+
+
+def sure_of(context: Context, where: Sequence[Filter], period: Period, now: datetime) -> Sure:
+    return how_sure(where, period, context.store, now, rejected_in(context.paths.dead_letters))
+
+
+def tell_sure(known: Sure, form: str) -> None:
+    """
+    What a list rests on, below it for people, on the standard error for programs.
+    """
+    told, people = sure_lines(known), form in ("table", "markdown")
+    click.echo("\n".join(["", *told] if people else told), err=not people)
 
 
 def write_picture(spec: dict[str, object] | None, path: Path) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 from zoneinfo import ZoneInfo
 
 from leadline.formats.times import parse_time
@@ -25,6 +25,7 @@ from leadline.query.periods import Period, parse_period, unit_text
 from leadline.query.question import Question
 from leadline.query.ranking import Ranked, rank
 from leadline.query.rollups import complete_until
+from leadline.query.sure import is_open
 from leadline.query.tables import Asker, shown_conditions
 from leadline.query.unfinished import still_running
 from leadline.query.unowned import of_no_process
@@ -131,7 +132,7 @@ def ask(
         coverage=sure,
         kept_from=kept_from,
         rejected=refused,
-        provisional=period.end is None or period.end > now - timedelta(hours=1),
+        provisional=is_open(period, now),
         multiple=bool(counted_again),
         notes=tuple(note for note in notes if note),
         datasets=tuple(asker.answered),

@@ -4,13 +4,16 @@ An answer as a table, as JSON and in words: the same for the terminal, pages and
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from datetime import datetime
 
 from leadline.formats.times import format_time, parse_time
 from leadline.query import Answer, dimension, measure
 from leadline.query.periods import Period
+from leadline.query.sure import Sure
 from leadline.render import Column, Table, number, safe_text
 from leadline.render.table import Value
+from leadline.store.contract import Found
 
 ACCOUNTED = ("job", "job_slice")
 
@@ -82,23 +85,40 @@ def as_json(answer: Answer) -> dict[str, object]:
         "others_count": answer.others_count,
         "total": answer.total[one] if one else answer.total,
         "shares": list(answer.shares),
-        "coverage": answer.coverage.share,
-        "nodes": answer.coverage.hosts,
-        "silent": [{"host": host, "coverage": share} for host, share in answer.coverage.silent],
-        "newest": answer.coverage.newest,
-        "rejected": answer.rejected,
-        "dropped": answer.coverage.dropped,
+        **sure_json(answer),
         "not_kept_before": dict(answer.kept_from),
-        "provisional": answer.provisional,
         "approximate": [name for name in names if measure(name).approximate],
         "counted_more_than_once": answer.multiple,
-        "notes": list(answer.notes),
         "datasets": list(answer.datasets),
     }
     if answer.question.bucket:
         found["total_by_time"] = list(answer.total_by_time)
         found["others_by_time"] = list(answer.others_by_time)
     return found
+
+
+def sure_json(known: Answer | Sure) -> dict[str, object]:
+    """
+    What an answer or a list rests on.
+    """
+    return {
+        "coverage": known.coverage.share,
+        "nodes": known.coverage.hosts,
+        "silent": [{"host": host, "coverage": share} for host, share in known.coverage.silent],
+        "newest": known.coverage.newest,
+        "rejected": known.rejected,
+        "dropped": known.coverage.dropped,
+        "provisional": known.provisional,
+        "notes": list(known.notes),
+    }
+
+
+def found_json(found: Found, known: Sure) -> dict[str, object]:
+    """
+    Command lines that were searched for.
+    """
+    hits = [asdict(hit) for hit in found.hits]
+    return {"total": found.total, "hits": hits, "facets": found.facets, **sure_json(known)}
 
 
 def _moment(moment: datetime | None) -> str | None:
@@ -156,6 +176,23 @@ def footer(answer: Answer) -> list[str]:
     """
     How sure: coverage, freshness, what is provisional, what else must be said.
     """
+    approximate = [m for m in map(measure, answer.question.measures) if m.approximate]
+    about = [f"≈ within 2 %: {', '.join(m.title for m in approximate)}."] if approximate else []
+    return [*_rests_on(answer), *map(safe_text, about), *_noted(answer)]
+
+
+def sure_lines(sure: Sure) -> list[str]:
+    """
+    The same below a list of jobs, findings or hits.
+    """
+    return [*_rests_on(sure), *_noted(sure)]
+
+
+def _noted(answer: Answer | Sure) -> list[str]:
+    return [f"{safe_text(note)}." for note in answer.notes]
+
+
+def _rests_on(answer: Answer | Sure) -> list[str]:
     known = answer.coverage
     lines = []
     if known.share is None:
@@ -173,10 +210,7 @@ def footer(answer: Answer) -> list[str]:
         lines[-1] += f" Newest sample {moment:%Y-%m-%d %H:%M}."
     if answer.provisional:
         lines.append("Provisional: the period is not over, or its last hour is still coming in.")
-    approximate = [m for m in map(measure, answer.question.measures) if m.approximate]
-    if approximate:
-        lines.append(f"≈ within 2 %: {', '.join(m.title for m in approximate)}.")
-    return [*map(safe_text, lines), *(f"{safe_text(note)}." for note in answer.notes)]
+    return [*map(safe_text, lines)]
 
 
 def why_empty(answer: Answer) -> str:

@@ -21,6 +21,7 @@ from leadline.query import Answer, Period, ask, dimension, parse_period
 from leadline.query.compile import conditions_of
 from leadline.query.public import PERIOD as PUBLIC_PERIOD
 from leadline.query.question import DEFAULT_PERIOD, Question
+from leadline.query.sure import Sure, how_sure
 from leadline.query.zones import question_zone
 from leadline.store.contract import Found, Health, Store
 from leadline.store.plan import Aggregate, Condition, Function, Group, Plan, Row
@@ -103,6 +104,18 @@ class Desk:
                 zone=self.zone_of(question),
                 named=self.site.periods,
                 rejected=self.site.rejected_in,
+            ),
+        )
+
+    def sure(self, asked: Question) -> Sure:
+        """
+        What a list of the same period and nodes rests on.
+        """
+        rejected, now = self.site.rejected_in, self.now
+        return self.once(
+            ("sure", str(asked), now),
+            lambda: how_sure(
+                asked.where, self.period(asked.period), self.kept_marks(), now, rejected
             ),
         )
 

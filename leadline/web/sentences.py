@@ -15,6 +15,7 @@ from leadline.query.dimensions import dimension
 from leadline.query.measure import Measure
 from leadline.query.periods import Period
 from leadline.query.question import BUCKETS, Filter
+from leadline.query.sure import Sure
 from leadline.reports.picture import CLOCK
 from leadline.web.asking import desk
 from leadline.web.tables import label
@@ -212,7 +213,7 @@ def clusters() -> str:
     return ", ".join(names)
 
 
-def sureness(answer: Answer) -> list[str]:
+def sureness(answer: Answer | Sure) -> list[str]:
     """
     What the figures rest on: coverage, freshness, what is provisional.
     """

@@ -15,8 +15,10 @@ from flask import make_response, request
 from werkzeug.wrappers import Response
 
 from leadline.errors import QuestionError
+from leadline.query.sure import Sure
 from leadline.render import Column, Table, render
 from leadline.render.table import Value
+from leadline.reports.answers import sure_json
 
 Rows = Sequence[Mapping[str, object]]
 
@@ -51,7 +53,9 @@ class Piece:
     after: Sequence[object] = ()
 
 
-def listed(piece: Piece, form: str, columns: Sequence[Column], name: str) -> Response:
+def listed(
+    piece: Piece, form: str, columns: Sequence[Column], name: str, sure: Sure | None = None
+) -> Response:
     """
     A piece as JSON with its `next` cursor, or as CSV; both name the next address in `Link`.
     """
@@ -60,7 +64,9 @@ def listed(piece: Piece, form: str, columns: Sequence[Column], name: str) -> Res
         rows: tuple[dict[str, Value], ...] = tuple(dict(row) for row in piece.rows)  # type: ignore[arg-type]
         response = as_csv(render(Table(tuple(columns), rows), "csv") + "\n", f"{name}.csv")
     else:
-        response = as_json({"rows": piece.rows, "next": following})
+        response = as_json(
+            {"rows": piece.rows, "next": following, **(sure_json(sure) if sure else {})}
+        )
     if following is not None:
         fields = {**request.args.to_dict(), "cursor": following}
         address = f"{request.root_path}{request.path}?{urlencode(fields)}"

@@ -11,7 +11,7 @@ from werkzeug.wrappers import Response
 
 from leadline.errors import FormatError, QuestionError
 from leadline.formats.times import EARLIEST, parse_time
-from leadline.query import Period, Question, parse_filters
+from leadline.query import Filter, Period, Question, parse_filters
 from leadline.render import Column, render
 from leadline.render.charts import draw_file, draw_png
 from leadline.reports.finding import Case
@@ -46,6 +46,14 @@ class Wanted:
     shortest: int = 0  # minutes
     named: str = ""  # how the name begins; or a number, or a whole id
 
+    @property
+    def looked_at(self) -> Question:
+        """
+        The nodes and the time whose samples a list rests on.
+        """
+        period = "last 24 hours" if self.period == "now" else self.period
+        return Question(where=parse_filters(self.where), period=period)
+
     def conditions(self) -> tuple[Period | None, list[Condition]]:
         running = self.period == "now"
         asked = Question(where=parse_filters(self.where), period="all" if running else self.period)
@@ -66,8 +74,9 @@ def _named(text: str) -> Condition:
 def jobs(
     where: str, period: str, named: str, shortest: str, limit: str, cursor: str, format: str
 ) -> Response:
-    piece = runs(Wanted(where, period, int(shortest or 0), named), int(limit), cursor)
-    return listed(piece, format, JOB_CSV, "jobs")
+    wanted = Wanted(where, period, int(shortest or 0), named)
+    piece = runs(wanted, int(limit), cursor)
+    return listed(piece, format, JOB_CSV, "jobs", desk().sure(wanted.looked_at))
 
 
 def runs(wanted: Wanted, limit: int, cursor: str) -> Piece:
@@ -141,7 +150,9 @@ def findings(
         ("findings", kinds, cluster, start, end, seen), lambda: finding_rows(find(case, kinds))
     )
     ranked = [{**row, "rank": f"{place:06d}"} for place, row in enumerate(found)]
-    return listed(cut(ranked, ("rank",), int(limit), cursor), format, FINDING, "findings")
+    named = (Filter("cluster", (cluster,)),) if cluster else ()
+    sure = desk().sure(Question(where=named, period=period))
+    return listed(cut(ranked, ("rank",), int(limit), cursor), format, FINDING, "findings", sure)
 
 
 def bounds(span: Period) -> tuple[datetime, datetime]:

@@ -23,11 +23,23 @@ ROW: Schema = {
 TOTAL: Schema = {"type": ["number", "null", "object", "string"]}
 
 
+SURE: dict[str, Schema] = {
+    "coverage": MAYBE_NUMBER,
+    "nodes": COUNT,
+    "silent": list_of(object_of(("host", "coverage"), host=TEXT, coverage=NUMBER)),
+    "newest": MAYBE_TEXT,
+    "rejected": {"type": ["integer", "null"]},
+    "dropped": COUNT,
+    "provisional": BOOLEAN,
+    "notes": list_of(TEXT),
+}
+
+
 def listed(row: Schema) -> Schema:
     """
     A piece of a long list; `next` is the cursor of the following one.
     """
-    return object_of(("rows", "next"), rows=list_of(row), next=MAYBE_TEXT)
+    return object_of(("rows", "next"), rows=list_of(row), next=MAYBE_TEXT, **SURE)
 
 
 USAGE = object_of(
@@ -42,10 +54,7 @@ USAGE = object_of(
     others_count={"type": ["integer", "null"]},
     total=TOTAL,
     shares=list_of(MAYBE_NUMBER),
-    coverage=MAYBE_NUMBER,
-    newest=MAYBE_TEXT,
-    provisional=BOOLEAN,
-    notes=list_of(TEXT),
+    **SURE,
 )
 
 HIT = object_of(
@@ -59,7 +68,9 @@ HIT = object_of(
     users=list_of(TEXT),
     programs=list_of(TEXT),
 )
-FOUND = object_of(("total", "hits"), total=COUNT, hits=list_of(HIT))
+FOUND = object_of(
+    ("total", "hits"), total=COUNT, hits=list_of(HIT), facets={"type": "object"}, **SURE
+)
 
 JOB = object_of(
     ("job", "user", "state", "end"),

@@ -14,6 +14,7 @@ from flask import render_template, request, url_for
 from leadline.errors import QuestionError
 from leadline.formats.times import EARLIEST, parse_time
 from leadline.language import _, ngettext, said
+from leadline.query import Filter, Question
 from leadline.reports.detectors import DETECTORS
 from leadline.reports.finding import Case, Finding
 from leadline.reports.findings import findings
@@ -21,7 +22,7 @@ from leadline.store.plan import Condition, Op
 from leadline.web.asking import desk
 from leadline.web.empty import newest_sample, nothing_yet
 from leadline.web.links import jobs_of
-from leadline.web.sentences import beside, clusters, span, spoken_period
+from leadline.web.sentences import beside, clusters, span, spoken_period, sureness
 from leadline.web.words import number, stamp
 
 DEFAULT = "last 24 hours"
@@ -58,6 +59,7 @@ class Page:
     sentence: str = ""
     lines: Sequence[Line] = ()
     empty: Sequence[str] = ()
+    notes: Sequence[str] = ()
 
 
 def show() -> str:
@@ -90,6 +92,7 @@ def show() -> str:
         sentence=_sentence(found),
         lines=[_line(one) for one in found[:MOST]],
         empty=() if found else _why(refused),
+        notes=[] if refused else _notes(cluster, period.text),
     )
     return render_template("findings.html", page=page)
 
@@ -129,6 +132,11 @@ def _sentence(found: Sequence[Finding]) -> str:
     if len(found) > MOST:
         told += _("; the first {count} are shown").format(count=MOST)
     return f"{told}."
+
+
+def _notes(cluster: str, period: str) -> list[str]:
+    where = (Filter("cluster", (cluster,)),) if cluster else ()
+    return sureness(desk().sure(Question(where=where, period=period)))
 
 
 def _why(refused: bool) -> list[str]:

@@ -18,7 +18,7 @@ from leadline.web.api.lists import Wanted, runs
 from leadline.web.asking import desk
 from leadline.web.empty import newest_sample, nothing_yet
 from leadline.web.links import jobs_of
-from leadline.web.sentences import beside, clusters, spoken_period
+from leadline.web.sentences import beside, clusters, spoken_period, sureness
 from leadline.web.words import lasting, number, percent, stamp
 
 LIMIT = 100
@@ -63,6 +63,7 @@ class Page:
     older: str = ""  # where the list goes on
     newest: str = ""  # where it begins
     empty: Sequence[str] = ()
+    notes: Sequence[str] = ()
 
 
 def show() -> str:
@@ -95,6 +96,7 @@ def show() -> str:
         newest=url_for("jobs", **_fields(wanted)) if after else "",
         lines=[line_of(cast(Mapping[str, Value], row), period) for row in rows],
         empty=() if rows else _why(period, filters),
+        notes=sureness(desk().sure(wanted.looked_at)),
     )
     return render_template("jobs.html", page=page)
 

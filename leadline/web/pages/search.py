@@ -16,7 +16,7 @@ from leadline.store.contract import Hit
 from leadline.web.asking import desk
 from leadline.web.empty import newest_sample, nothing_yet
 from leadline.web.links import told_of
-from leadline.web.sentences import clusters, spoken_period
+from leadline.web.sentences import clusters, spoken_period, sureness
 from leadline.web.words import number, stamp
 
 LIMIT = 50
@@ -46,6 +46,7 @@ class Page:
     exports: Sequence[tuple[str, str]] = ()
     sentence: str = ""
     empty: Sequence[str] = ()
+    notes: Sequence[str] = ()
 
 
 def show() -> str:
@@ -65,6 +66,7 @@ def show() -> str:
         exports=[("JSON", url_for("api_search", words=words, where=where or None, period=period))],
         sentence=_sentence(found.total, len(lines)),
         empty=() if lines else _why(period),
+        notes=sureness(desk().sure(asked)),
     )
     return render_template("search.html", page=page)
 
