@@ -93,7 +93,11 @@ def record(
         below = descendants(system, child.pid)
     finally:
         child.send_signal(signal.SIGINT)
-        child.wait()
+        try:
+            child.wait(5)
+        except subprocess.TimeoutExpired:  # started in the background it may ignore it
+            child.kill()
+            child.wait()
     for pid in below - {child.pid}:
         try:
             os.kill(pid, signal.SIGKILL)  # only what the command itself has started
