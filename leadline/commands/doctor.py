@@ -8,7 +8,7 @@ import platform
 import shutil
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
 from importlib.metadata import PackageNotFoundError, packages_distributions, version
 from pathlib import Path
 
@@ -228,22 +228,34 @@ def changed(context: Context) -> list[str]:
     for name, section in context.settings.sections.items():
         if isinstance(section, dict):
             for key, inner in section.items():
-                lines += differences(f"{name}.{key}", inner, type(inner)())
+                lines += differences(f"{name}.{key}", inner, None)
         else:
             lines += differences(name, section, type(section)())
     return lines
 
 
 def differences(name: str, value: object, default: object) -> list[str]:
+    """
+    What of VALUE is not as in DEFAULT; without one, not as its own fields begin.
+    """
     if is_dataclass(value):
         return [
             line
             for field in fields(value)
             for line in differences(
-                f"{name}.{field.name}", getattr(value, field.name), getattr(default, field.name)
+                f"{name}.{field.name}",
+                getattr(value, field.name),
+                _default(field) if default is None else getattr(default, field.name),
             )
         ]
     if value == default:
         return []
     secret = name.rsplit(".", 1)[-1] in {"token", "password", "api_key"}
     return [f"{name} = {'(set)' if secret else value}"]
+
+
+def _default(field: Field[object]) -> object:
+    """
+    What a setting is when nothing is said; one that must be said has none.
+    """
+    return field.default if field.default_factory is MISSING else field.default_factory()

@@ -55,3 +55,19 @@ def test_the_shippers_way_is_checked(tmp_path: Path) -> None:
     code, output = doctor(tmp_path, "--set", f"ship.token_file={tmp_path}/none")
     assert 1 == code
     assert f"token file {tmp_path}/none: No such file" in output
+
+
+def test_sections_of_names_are_listed(tmp_path: Path) -> None:
+    """
+    What a site names itself has no default to differ from; what was not said of it is left out.
+    """
+    file = tmp_path / "leadline.yaml"
+    file.write_text(
+        "constants:\n  students: {value: 2400, unit: people}\nperiods: {term: 2026-08}\n"
+    )
+    code, output = doctor(tmp_path, "--config", str(file))
+    assert 0 == code, output
+    assert "constants.students.value = 2400.0" in output
+    assert "constants.students.unit = people" in output
+    assert "constants.students.means" not in output
+    assert "periods.term = 2026-08" in output
