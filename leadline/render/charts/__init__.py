@@ -1,5 +1,6 @@
-"""Charts: one Vega-Lite definition each, drawn on the server as SVG or PNG."""
+"""Charts: one Vega-Lite definition each, drawn as SVG or PNG, or handed out as it is."""
 
+from leadline.render.charts.interactive import draw_vega
 from leadline.render.charts.render import draw_file, draw_png, draw_svg, warm_up
 from leadline.render.charts.shapes import columns, heat, lines, ruled
 from leadline.render.charts.specs import ranking, stacked_area
@@ -12,6 +13,7 @@ __all__ = [
     "draw_file",
     "draw_png",
     "draw_svg",
+    "draw_vega",
     "heat",
     "histogram",
     "lines",

@@ -8,6 +8,7 @@ reader's own, so that the same drawing serves light, dark and print.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import lru_cache
 from html import escape
 from threading import Lock
@@ -67,14 +68,14 @@ _TOO_FINE = re.compile(r"(\.\d\d)\d+")
 _RENDERER = Lock()
 
 
-def _key(spec: dict[str, object]) -> bytes:
+def written(spec: Mapping[str, object], **config: object) -> bytes:
     """
-    SPEC as the engine reads it. It ends the whole process over a NUL in a name and cannot cut one
-    within a pair of surrogates: control characters, what turns a line around, what lies beyond
-    the first plane are drawn as the character that says so.
+    SPEC as the engine reads it, with CONFIG beside ours. It ends the whole process over a NUL in
+    a name and cannot cut one within a pair of surrogates: control characters, what turns a line
+    around, what lies beyond the first plane are drawn as the character that says so.
     """
-    written = orjson.dumps({**spec, "config": CONFIG}, option=orjson.OPT_SORT_KEYS)
-    return _UNDRAWN.sub(lambda found: found[0] if found["kept"] else UNKNOWN, written)
+    text = orjson.dumps({**spec, "config": {**CONFIG, **config}}, option=orjson.OPT_SORT_KEYS)
+    return _UNDRAWN.sub(lambda found: found[0] if found["kept"] else UNKNOWN, text)
 
 
 def draw_svg(spec: dict[str, object], title: str) -> str:
@@ -82,14 +83,14 @@ def draw_svg(spec: dict[str, object], title: str) -> str:
     SPEC as SVG to be set into a page: the reader's ink, as wide as there is room, named TITLE, with
     its values over time beside it for scripts.
     """
-    return _inline(_svg(_key(spec), current()), title, series(spec))
+    return _inline(_svg(written(spec), current()), title, series(spec))
 
 
 def draw_file(spec: dict[str, object]) -> str:
     """
     SPEC as an SVG file of its own.
     """
-    return _svg(_key(spec), current())
+    return _svg(written(spec), current())
 
 
 def draw_png(spec: dict[str, object]) -> bytes:
@@ -110,7 +111,10 @@ def _svg(key: bytes, language: str) -> str:
     with _RENDERER:
         return _hatched(
             vl_convert.vegalite_to_svg(
-                key.decode(), format_locale=figures, time_format_locale=times
+                key.decode(),
+                vl_version=VEGA_LITE,
+                format_locale=figures,
+                time_format_locale=times,
             )
         )
 
