@@ -30,7 +30,7 @@ COLUMNS = (
     Column("users", "users"),
     Column("programs", "program"),
     Column("last_seen", "last seen"),
-    Column("command_line", "command line"),
+    Column("command_line", "command line", below=True),
 )
 
 

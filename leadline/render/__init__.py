@@ -3,12 +3,22 @@ Figures on their way out: one table, written for terminals, spreadsheets, script
 """
 
 from leadline.render.table import Column, Table, render
-from leadline.render.text import bar, duration, number, paragraphs, safe_cell, safe_text, sparkline
+from leadline.render.text import (
+    bar,
+    counted,
+    duration,
+    number,
+    paragraphs,
+    safe_cell,
+    safe_text,
+    sparkline,
+)
 
 __all__ = [
     "Column",
     "Table",
     "bar",
+    "counted",
     "duration",
     "number",
     "paragraphs",

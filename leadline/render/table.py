@@ -36,6 +36,7 @@ class Column:
     title: str  # what people call it
     unit: str | None = None  # None: text, else numbers of that unit ("" for counts)
     bars: bool = False  # draw its share of the greatest beside it
+    below: bool = False  # a sentence: stands under its row where there is no room for it within
 
     @property
     def head(self) -> str:
@@ -132,23 +133,68 @@ def _escaped(text: str) -> str:
 
 def terminal(table: Table, width: int) -> str:
     """
-    Fit to WIDTH: heads take more lines first, then the widest text column gives way, then the
-    last columns, which are named below.
+    Fit to WIDTH: heads take more lines first, then sentences move under their rows, columns that
+    say nothing go, the widest text column gives way, and at last the last columns, which are named
+    below.
     """
-    columns = list(table.columns)
+    columns, under = _places(table, width)
     cells = [[table.label(place, c) for c in columns] for place in range(len(table.rows))]
     feet = [[written(foot.get(c.name), c) for c in columns] for foot in table.feet]
     widths = _widths(columns, [*cells, *feet], width)
     lines = [_line(columns, heads, widths) for heads in _heads(columns, widths)]
     shares = _shares(table, columns)
     spare = width - _taken(widths) - 2
-    for row, share in zip(cells, shares, strict=True):
+    for place, (row, share) in enumerate(zip(cells, shares, strict=True)):
         drawn = bar(share, min(spare, 20)) if spare >= 6 else ""
         lines.append(f"{_line(columns, row, widths)}  {drawn}".rstrip())
+        if told := _below(table, place, under):
+            lines.append(paragraphs([told], width))
     lines += [_line(columns, foot, widths) for foot in feet]
-    if left := [column.title for column in table.columns[len(columns) :]]:
+    if left := [c.title for c in table.columns if not c.below and c not in columns]:
         lines += ["", paragraphs([f"Too narrow to show {', '.join(left)}."], width)]
     return "\n".join(lines)
+
+
+def _places(table: Table, width: int) -> tuple[list[Column], list[Column]]:
+    """
+    The columns to try, and those whose values stand under the rows.
+    """
+    columns = list(table.columns)
+    within, under = [c for c in columns if not c.below], [c for c in columns if c.below]
+    if _least(table, columns) <= width:
+        return columns, []
+    if _least(table, within) > width:
+        within = [c for c in within if _says(table, c)] or within
+    return within, [c for c in under if _says(table, c)]
+
+
+def _least(table: Table, columns: Sequence[Column]) -> int:
+    """
+    What COLUMNS take when nothing is cut and heads are broken.
+    """
+    rows = range(len(table.rows))
+    return _taken(
+        [
+            max([width_of(_longest(c)), *(width_of(table.label(n, c)) for n in rows)])
+            for c in columns
+        ]
+    )
+
+
+def _longest(column: Column) -> str:
+    return max(_WORD.findall(column.head), key=width_of, default="")
+
+
+def _says(table: Table, column: Column) -> bool:
+    """
+    Whether any row has something there.
+    """
+    return not table.rows or any(row.get(column.name) for row in table.rows)
+
+
+def _below(table: Table, place: int, columns: Sequence[Column]) -> str:
+    told = "; ".join(text for c in columns if (text := table.label(place, c)))
+    return f"    {told}" if told else ""
 
 
 def _heads(columns: Sequence[Column], widths: Sequence[int]) -> list[list[str]]:
@@ -180,7 +226,7 @@ def _widths(columns: list[Column], cells: list[list[str]], width: int) -> list[i
     widths = [max(map(width_of, column)) for column in zip(heads, *cells, strict=True)]
     if _taken(widths) <= width:
         return widths
-    words = [max(_WORD.findall(head), key=width_of, default="") for head in heads]
+    words = map(_longest, columns)
     narrow = [max(map(width_of, column)) for column in zip(words, *cells, strict=True)]
     while len(columns) > 2:
         least = [max(LEAST, min(2 * LEAST, most // 2)) for most in narrow]

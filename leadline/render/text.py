@@ -7,6 +7,7 @@ terminal, become a formula in a spreadsheet or break a line.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterable
 from textwrap import wrap
@@ -17,6 +18,8 @@ NOT_MEASURED = "not measured"
 
 _ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_ONE_WORD = re.compile(r"(?<=\d) (?=d \d\d:|GiB\b|%|[sh]\b|min\b)|(?<=\d d) (?=\d\d:)")
+_HELD = "\u00a0"  # where a line does not break
 
 
 def safe_text(text: str) -> str:
@@ -72,13 +75,16 @@ def fit(text: str, width: int) -> str:
 
 def paragraphs(lines: Iterable[str], width: int = 0) -> str:
     """
-    Lines made safe; one that is too long goes on below itself, further in. WIDTH 0 is no limit.
+    Lines made safe; one that is too long goes on below itself, further in, and no figure is parted
+    from its unit. WIDTH 0 is no limit.
     """
     found: list[str] = []
     for line in map(safe_text, lines):
         inner = " " * (len(line) - len(line.lstrip(" •")))
         if width > len(inner) + 10 and width_of(line) > width:
-            found += wrap(line, width, subsequent_indent=inner or "  ", drop_whitespace=True)
+            held = _ONE_WORD.sub(_HELD, line)
+            parts = wrap(held, width, subsequent_indent=inner or "  ", break_on_hyphens=False)
+            found += [part.replace(_HELD, " ") for part in parts]
         else:
             found.append(line)
     return "\n".join(found)
@@ -97,6 +103,13 @@ def number(value: float | None, unit: str = "") -> str:
     if unit == "percent":
         return f"{value:,.1f}"
     return _plain(value) if unit else f"{value:,.0f}"
+
+
+def counted(count: float, one: str, several: str = "") -> str:
+    """
+    1 node, 2 nodes, 1,203 nodes: every figure that a noun follows.
+    """
+    return f"{count:,.0f} {one if count == 1 else several or f'{one}s'}"
 
 
 def unit_name(unit: str) -> str:

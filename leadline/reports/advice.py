@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from leadline.render import number
+from leadline.reports.enough import enough_cores, enough_memory, memory_each, saw_enough
 from leadline.reports.job import JobView
-from leadline.reports.job import number as number_of
 from leadline.reports.settings import AdviceSettings
 
 Severity = Literal["note", "red"]
@@ -34,14 +34,6 @@ def advise(view: JobView, limits: AdviceSettings = DEFAULT) -> list[Advice]:
         found += [*_gpu(view, limits), *_nodes(view, limits), *_cpu(view, limits)]
         found += [*_memory(view, limits), *_time(view, limits)]
     return sorted(found, key=lambda advice: advice.severity != "red")
-
-
-def saw_enough(view: JobView, limits: AdviceSettings = DEFAULT) -> bool:
-    """
-    Whether samples know what the run needed at most, and what it never used.
-    """
-    seen = view.profile.watched >= limits.shortest and (view.covered or 0) >= limits.seen_share
-    return seen and (view.agreed is None or view.agreed >= limits.seen_share)
 
 
 def _ended(view: JobView) -> list[Advice]:
@@ -110,24 +102,24 @@ def idle_nodes(view: JobView) -> list[str]:
 
 
 def _cpu(view: JobView, limits: AdviceSettings) -> list[Advice]:
-    asked, share, peak = view.cpu.asked, view.cpu.share, view.cpu.peak
+    asked, share = view.cpu.asked, view.cpu.share
     if not asked or share is None or share > limits.cpu_note or asked <= 1 or view.gpu.asked:
         return []
-    enough = saw_enough(view, limits)
-    idle = len(idle_nodes(view)) if enough else 0
+    enough = enough_cores(view, limits)
+    idle = 0 if enough is None else len(idle_nodes(view))
     if idle and share * len(view.nodes) / (len(view.nodes) - idle) > limits.cpu_note:
         return []  # where it ran it was busy
     severity: Severity = "red" if share < limits.cpu_red else "note"
     mean = view.cpu.mean or 0.0
-    if enough and peak is not None and peak < 1.5:
+    if enough == 1:
         text = f"One core of {asked:.0f} was used: the program ran serially."
         return [Advice("red", "cpu", text, "--ntasks=1 --cpus-per-task=1")]
     text = (
         f"{number(mean, 'hours')} of {asked:.0f} cores were busy on average ({100 * share:.0f} %)."
     )
     remedy = ""
-    if enough and peak is not None and math.ceil(peak) < asked:
-        remedy = f"{math.ceil(peak)} cores would have sufficed"
+    if enough is not None and enough < asked:
+        remedy = f"{enough} cores would have sufficed"
     return [Advice(severity, "cpu", text, remedy)]
 
 
@@ -137,31 +129,19 @@ def _memory(view: JobView, limits: AdviceSettings) -> list[Advice]:
         return []
     if view.running or (view.state or "").startswith("OUT_OF_ME"):
         return []
-    accounted = number_of(view.record, "job.memory.peak.bytes") is not None
-    accounted = accounted and view.record.get("job.memory.basis") != "virtual"
-    if not accounted and not saw_enough(view, limits):
-        return []
-    wanted = max(1, math.ceil(peak * limits.head_room / 2**30))
-    if wanted * 2**30 >= asked:
+    wanted = enough_memory(view, limits)
+    if wanted is None or wanted >= asked:
         return []
     text = f"{number(peak, 'bytes')} of {number(asked, 'bytes')} GiB were used at peak."
     return [Advice("note", "memory", text, _less_memory(view, limits))]
 
 
 def _less_memory(view: JobView, limits: AdviceSettings) -> str:
-    """
-    Slurm asks memory per node: the node that held most decides.
-    """
-    count = view.record.get("job.node.count")
-    most = max((node.peak_memory or 0 for node in view.nodes), default=0)
-    if count != 1 and not saw_enough(view, limits):
-        return ""
-    if count == 1 or (not most and len(view.nodes) == 1):
-        most = view.memory.peak or most
-    if not most:
+    wanted = memory_each(view, limits)
+    if wanted is None:
         return ""
     each = f" per node ({len(view.nodes)} nodes)" if len(view.nodes) > 1 else ""
-    return f"--mem={max(1, math.ceil(most * limits.head_room / 2**30))}G{each} leaves room"
+    return f"--mem={wanted}G{each} leaves room"
 
 
 def _time(view: JobView, limits: AdviceSettings) -> list[Advice]:

@@ -23,8 +23,8 @@ COLUMNS = (
     Column("hours", "hours", "hours"),
     Column("unit", "Of what"),
     Column("since", "Since"),
-    Column("evidence", "Evidence"),
-    Column("remedy", "Remedy"),
+    Column("evidence", "Evidence", below=True),
+    Column("remedy", "Remedy", below=True),
 )
 
 

@@ -142,8 +142,8 @@ def _cpu(record: Document, seen: Profile, wall: float | None, *, running: bool) 
     used = None if running else number(record, "job.core_seconds.used")
     mean = used / wall if used is not None and wall else seen.mean(seen.cores)
     peak = seen.peak(seen.cores)
-    if peak is not None and mean is not None and peak < ALIKE * mean:
-        peak = None
+    if peak is not None and mean is not None:
+        peak = None if peak < ALIKE * mean else max(peak, mean)
     return Resource(asked, peak, mean, ratio(mean, asked))
 
 

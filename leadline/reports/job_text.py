@@ -9,11 +9,13 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, tzinfo
 
 from leadline.formats import Document
-from leadline.render import bar, duration, number, paragraphs, sparkline
-from leadline.reports.advice import DEFAULT, Advice, saw_enough
-from leadline.reports.job import JobView, Resource
+from leadline.render import counted, duration, number, paragraphs, sparkline
+from leadline.reports.advice import DEFAULT, Advice
+from leadline.reports.enough import saw_enough
+from leadline.reports.job import JobView
 from leadline.reports.job_cards import Series
 from leadline.reports.job_runs import moment
+from leadline.reports.job_uses import uses
 from leadline.reports.profile import Node
 from leadline.reports.settings import AdviceSettings
 
@@ -28,7 +30,9 @@ def summary(
     zone: tzinfo = UTC,
     limits: AdviceSettings = DEFAULT,
 ) -> str:
-    lines = [_head(view), _times(view, zone), "", *_resources(view, advice), "", *_profile(view)]
+    noted = {known.about for known in advice}
+    lines = [_head(view), _times(view, zone), "", *uses(view, noted, width), ""]
+    lines += _profile(view, width)
     if advice:
         lines += ["Advice", *(_advice(known) for known in advice)]
     if why := _no_advice(view, limits, said=bool(advice)):
@@ -117,64 +121,24 @@ def _hosts(hosts: Sequence[str]) -> str:
     return ", ".join(hosts) if len(hosts) < 5 else f"{', '.join(hosts[:3])} … {len(hosts)} nodes"
 
 
-def _resources(view: JobView, advice: Sequence[Advice]) -> list[str]:
-    noted = {known.about for known in advice}
-    lines = [f"{'':10}{'asked':>13}{'used at peak':>14}{'mean':>9}"]
-    asked = (
-        "–" if view.cpu.asked is None else f"{number(view.cpu.asked)} {_cores(view.cpu.asked)}",
-        "–" if view.memory.asked is None else f"{number(view.memory.asked, 'bytes')} GiB",
-        _cards(view),
-        "–" if view.time.asked is None else duration(view.time.asked),
-    )
-    rows: tuple[tuple[str, Resource, str, str], ...] = (
-        ("CPU", view.cpu, number(view.cpu.peak, "hours"), number(view.cpu.mean, "hours")),
-        ("memory", view.memory, _gib(view.memory.peak), _gib(view.memory.mean)),
-        ("GPU", view.gpu, number(view.gpu.peak), number(view.gpu.mean, "hours")),
-        ("time", view.time, "–" if view.time.peak is None else duration(view.time.peak), "–"),
-    )
-    for told, (title, resource, peak, mean) in zip(asked, rows, strict=True):
-        if resource.known:
-            line = f"  {title:8}{told:>13}{peak:>14}{mean:>9}{_share(resource, view)}"
-            lines.append(line + ("  see advice" if title.lower() in noted else ""))
-    return lines
-
-
-def _gib(value: float | None) -> str:
-    return number(value, "bytes")
-
-
-def _cores(count: float) -> str:
-    return "core" if count == 1 else "cores"
-
-
-def _cards(view: JobView) -> str:
+def _profile(view: JobView, width: int) -> list[str]:
     """
-    2 × A100, where one model was seen.
+    Sparklines, two a line where they fit beside each other.
     """
-    if view.gpu.asked is None:
-        return "–"
-    models = {card.model for card in view.cards}
-    model = models.pop() if len(models) == 1 else None
-    shown = f"{number(view.gpu.asked)} × {model}"
-    return shown if model and len(shown) <= 13 else number(view.gpu.asked)
-
-
-def _share(known: Resource, view: JobView) -> str:
-    if known.share is not None:
-        return f"  {bar(known.share, 12):12} {100 * known.share:3.0f} %"
-    if view.record and view.start is None:
-        return ""
-    return "  asked: not known" if known.asked is None else "  not measured"
-
-
-def _profile(view: JobView) -> list[str]:
     seen = view.profile
     if len(seen.memory) < 2:
         return []
-    parts = [f"CPU {sparkline(shrunk(seen.cores), view.cpu.asked)}"]
-    parts.append(f"memory {sparkline(shrunk(seen.memory))}")
-    parts += [f"{card.name} {sparkline(shrunk(card.series), 1.0)}" for card in view.cards[:8]]
-    return [f"  {'   '.join(parts[:2])}", *(f"  {part}" for part in parts[2:]), ""]
+    drawn: list[tuple[str, Series, float | None]] = [
+        ("CPU", seen.cores, view.cpu.asked),
+        ("memory", seen.memory, None),
+        *((card.name, card.series, 1.0) for card in view.cards[:PARTS]),
+    ]
+    longest = max(len(name) for name, _, _ in drawn)
+    points = min(SPARK, max(8, width - longest - 3)) if width else SPARK
+    parts = [f"{name} {sparkline(shrunk(series, points), top)}" for name, series, top in drawn]
+    both = f"  {'   '.join(parts[:2])}"
+    first = [both] if not width or len(both) <= width else [f"  {part}" for part in parts[:2]]
+    return [*first, *(f"  {part}" for part in parts[2:]), ""]
 
 
 def shrunk(series: Series, points: int = SPARK) -> list[float | None]:
@@ -200,25 +164,30 @@ def _parts(view: JobView) -> list[str]:
     """
     lines = []
     if len(view.nodes) > 1 and view.profile.samples:
-        for node in view.nodes[:PARTS]:
-            lines.append(_node(node))
+        shown = view.nodes[:PARTS]
+        longest = max(len(node.host) for node in shown)
+        lines += [_node(node, longest) for node in shown]
         if len(view.nodes) > PARTS:
-            lines.append(f"  and {len(view.nodes) - PARTS} nodes more")
-    for card in view.cards[:PARTS]:
+            lines.append(f"  and {counted(len(view.nodes) - PARTS, 'node')} more")
+    names = [f"{card.host} {card.name}" for card in view.cards[:PARTS]]
+    for name, card in zip(names, view.cards, strict=False):
         busy = "–" if card.mean is None else f"{100 * card.mean:.0f} %"
         memory = number(card.peak_memory, "bytes")
-        name = f"{card.host} {card.name}"
-        lines.append(f"  {name:16}{busy:>8} busy {memory:>8} GiB  {card.model or ''}".rstrip())
+        place = f"  {name:{max(map(len, names))}}"
+        lines.append(f"{place}{busy:>8} busy{memory:>6} GiB  {card.model or ''}".rstrip())
+    if len(view.cards) > PARTS:
+        lines.append(f"  and {counted(len(view.cards) - PARTS, 'card')} more")
     return [*lines, ""] if lines else []
 
 
-def _node(node: Node) -> str:
+def _node(node: Node, longest: int) -> str:
+    place = f"  {node.host:{longest}}"
     if node.cores is None:
-        return f"  {node.host:16} not sampled"
+        return f"{place}  not sampled"
     if node.peak_memory is None:
-        return f"  {node.host:16} no process of it was seen"
+        return f"{place}  no process of it was seen"
     memory = number(node.peak_memory, "bytes")
-    return f"  {node.host:16}{number(node.cores, 'hours'):>8} cores{memory:>8} GiB"
+    return f"{place}{number(node.cores, 'hours'):>8} cores{memory:>8} GiB"
 
 
 def _programs(view: JobView) -> str:
@@ -239,7 +208,8 @@ def _samples(view: JobView) -> str:
         return accounted if view.start else "No samples."
     gaps = f"{view.missing:,} missing" if view.missing else "none missing"
     told = "" if view.record else " Not accounted (yet): nothing is known of what was asked."
-    return f"{seen.samples:,} samples, every {seen.interval:.0f} s, {gaps}.{told}{_twice(view)}"
+    looks = f"{counted(seen.samples, 'sample')}, every {seen.interval:.0f} s, {gaps}."
+    return f"{looks}{told}{_twice(view)}"
 
 
 def _twice(view: JobView) -> str:
@@ -250,4 +220,5 @@ def _twice(view: JobView) -> str:
     sampled = view.profile.core_seconds
     if view.running or sampled is None or not isinstance(accounted, int | float):
         return ""
-    return f" {sampled / 3600:.2f} core hours in samples, {accounted / 3600:.2f} accounted."
+    hours = number(sampled / 3600, "hours"), number(accounted / 3600, "hours")
+    return f" {hours[0]} core hours in samples, {hours[1]} accounted."

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from leadline.reports.advice import DEFAULT, saw_enough
+from leadline.reports.advice import DEFAULT
+from leadline.reports.enough import enough_cores, enough_memory, saw_enough
 from leadline.reports.job import JobView
 from leadline.reports.job_cards import Series
 from leadline.reports.scale_facts import Machine, Size, machine, sizes
@@ -56,13 +57,12 @@ def scale(store: Store, scope: Scope, view: JobView, limits: AdviceSettings = DE
     From the job's profile, its nodes, and other runs of the same name.
     """
     had = machine(store, scope, view)
-    enough = saw_enough(view, limits)
-    uses = (_cores(view, had, enough=enough), _memory(view, had, limits), _gpus(view))
+    uses = (_cores(view, had, limits), _memory(view, had, limits), _gpus(view))
     missing = _missing(view, uses, had)
     told = sizes(store, scope, view)
     verdict, sure = NOTHING, None
     if view.profile.watched >= limits.shortest and (view.wall or 0) >= limits.shortest:
-        verdict = judged(view, uses, had, told, enough=enough)
+        verdict = judged(view, uses, had, told, enough=saw_enough(view, limits))
         if verdict.limit != "not measured":
             sure = _sure(view, verdict)
     return Scale(
@@ -93,27 +93,26 @@ def _full(series: Series, had: float | None) -> float | None:
     return sum(v >= HIGH * had for v in values) / len(values) if values and had else None
 
 
-def _cores(view: JobView, had: Machine, *, enough: bool) -> Use:
+def _cores(view: JobView, had: Machine, limits: AdviceSettings) -> Use:
     series = view.profile.cores
     cores = view.cpu.asked or (had.cores if had.alone else None)
-    usual = _usual(series)
+    enough = enough_cores(view, limits)
     return Use(
         name="cores",
         unit="hours",
         had=cores,
         fitted=had.cores,
-        mean=view.profile.mean(series),
-        usual=usual,
-        peak=view.profile.peak(series),
+        mean=None if view.profile.mean(series) is None else view.cpu.mean,
+        usual=_usual(series),
+        peak=view.cpu.peak,
         full=_full(series, cores),
-        sufficed=None if usual is None or not enough else float(max(1, math.ceil(usual - 0.25))),
+        sufficed=None if enough is None else float(enough),
     )
 
 
 def _memory(view: JobView, had: Machine, limits: AdviceSettings) -> Use:
     series = view.profile.memory
     memory = view.memory.asked or (had.memory if had.alone else None)
-    peak = view.memory.peak
     return Use(
         name="memory",
         unit="bytes",
@@ -121,9 +120,9 @@ def _memory(view: JobView, had: Machine, limits: AdviceSettings) -> Use:
         fitted=had.memory,
         mean=view.profile.mean(series),
         usual=_usual(series),
-        peak=peak,
+        peak=view.memory.peak,
         full=_full(series, memory),
-        sufficed=None if peak is None else peak * limits.head_room,
+        sufficed=enough_memory(view, limits),
     )
 
 

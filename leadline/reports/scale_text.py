@@ -4,7 +4,10 @@ Whether a job will scale, as it is printed on a terminal.
 
 from __future__ import annotations
 
-from leadline.render import bar, duration, number, paragraphs
+from collections.abc import Sequence
+
+from leadline.render import Column, Table, duration, number, paragraphs, render
+from leadline.render.table import Value
 from leadline.reports.scale import Scale
 from leadline.reports.scale_limits import Use
 
@@ -20,9 +23,7 @@ def scale_summary(found: Scale, width: int = 100) -> str:
     if found.would_help:
         lines.append(f"What would help: {'; '.join(found.would_help)}.")
     if found.uses:
-        head = f"{'':8}{'nodes have':>12}{'had':>10}{'mean':>8}{'peak':>8}{'all in use':>12}"
-        lines += ["", f"{head}{'sufficed':>10}"]
-        lines += [_use(use) for use in found.uses]
+        lines += ["", *_uses(found.uses, width)]
     if found.sizes:
         lines += ["", f"Runs of this name:      {'cores':>8}{'runs':>8}{'mean time':>12}{'CPU':>8}"]
         lines += [
@@ -35,17 +36,37 @@ def scale_summary(found: Scale, width: int = 100) -> str:
     return paragraphs(lines, width)
 
 
-def _use(use: Use) -> str:
-    def cell(value: float | None) -> str:
-        return number(value, use.unit)
+def _uses(uses: Sequence[Use], width: int) -> list[str]:
+    """
+    What counts most stands first: the last columns go where there is no room.
+    """
+    columns = (
+        Column("name", ""),
+        Column("had", "had", "hours"),
+        Column("mean", "mean", "hours"),
+        Column("peak", "peak", "hours"),
+        Column("sufficed", "sufficed", "hours"),
+        Column("full", "all in use", "hours"),
+        Column("fitted", "nodes have", "hours"),
+    )
+    rows = tuple(_use(use) for use in uses)
+    return render(Table(columns, rows), "table", width=max(width - 2, 0) or 100).splitlines()
 
-    title = f"{use.name} GiB" if use.unit == "bytes" else use.name
-    shares = f"{_percent(use.full):>12}"
-    drawn = f"  {bar(use.share, 10)}" if use.share is not None else ""
-    return (
-        f"  {title:10}{cell(use.fitted):>8}{cell(use.had):>10}{cell(use.mean):>8}"
-        f"{cell(use.peak):>8}{shares}{cell(use.sufficed):>10}{drawn}"
-    ).rstrip()
+
+def _use(use: Use) -> dict[str, Value]:
+    def cell(value: float | None) -> str:
+        whole = use.unit == "hours" and value is not None and float(value).is_integer()
+        return number(value, "" if whole else use.unit)
+
+    return {
+        "name": f"{use.name} GiB" if use.unit == "bytes" else use.name,
+        "sufficed": cell(use.sufficed),
+        "had": cell(use.had),
+        "mean": number(use.mean, use.unit),
+        "peak": number(use.peak, use.unit),
+        "full": _percent(use.full),
+        "fitted": cell(use.fitted),
+    }
 
 
 def _percent(share: float | None) -> str:

@@ -11,7 +11,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leadline.render import Column, Table, bar, duration, number, render, safe_cell, safe_text
+from leadline.render import (
+    Column,
+    Table,
+    bar,
+    counted,
+    duration,
+    number,
+    render,
+    safe_cell,
+    safe_text,
+)
 from leadline.render.text import paragraphs, sparkline, width_of
 
 COLUMNS = (
@@ -181,3 +191,56 @@ def test_counts_are_whole_in_tables_for_programs() -> None:
     """
     assert "alice,1.5,1073741824,64," in render(WIDE, "csv")
     assert "alice\t1.5\t1073741824\t64\t" in render(WIDE, "tsv")
+
+
+@pytest.mark.parametrize("width", [24, 40, 60, 80])
+def test_sentences_stand_below_where_they_find_no_room(width: int) -> None:
+    """
+    Evidence and remedy are never cut: beside their row where it is wide enough, else under it.
+    """
+    columns = (
+        Column("kind", "Finding"),
+        Column("hours", "hours", "hours"),
+        Column("evidence", "Evidence", below=True),
+        Column("remedy", "Remedy", below=True),
+    )
+    said = {"evidence": "51 % of 2,631 core hours used", "remedy": "scancel 1234567 ends it"}
+    text = render(Table(columns, ({"kind": "idle", "hours": 9.5, **said},)), "table", width=width)
+    assert all(width_of(line) <= width for line in text.splitlines())
+    assert "51 % of 2,631 core hours used" in " ".join(text.split())
+    assert "scancel 1234567 ends it" in " ".join(text.split())
+    assert "…" not in text
+    assert "Too narrow" not in text
+
+
+def test_columns_without_a_figure_go_first() -> None:
+    """
+    No card anywhere: what stands behind is shown instead, and both are told apart from nothing.
+    """
+    columns = (
+        Column("job", "Job"),
+        Column("gpus", "GPUs used", ""),
+        Column("core_hours", "hours", ""),
+    )
+    rows = ({"job": "fox/1234567", "gpus": None, "core_hours": 41230},)
+    text = render(Table(columns, rows), "table", width=20)
+    assert "41,230" in text
+    assert "Too narrow to show\n  GPUs used." in text
+
+
+def test_no_figure_is_parted_from_its_unit() -> None:
+    """
+    A line goes on below before or after `2 d 04:10`, `12 GiB` and `51 %`, never within.
+    """
+    for figure in ("2 d 04:10", "12 GiB", "51 %", "900 s"):
+        for lead in range(8, 24):
+            text = paragraphs([f"{'x' * lead} {figure} asked for it all"], 24)
+            assert figure in text
+
+
+def test_one_is_one() -> None:
+    """
+    A noun follows its figure.
+    """
+    assert ["1 node", "0 nodes", "1,203 nodes"] == [counted(n, "node") for n in (1, 0, 1203)]
+    assert ["1 query", "2 queries"] == [counted(n, "query", "queries") for n in (1, 2)]

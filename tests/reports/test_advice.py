@@ -54,11 +54,11 @@ def test_a_node_that_did_nothing() -> None:
     assert "1 of 2 nodes did nothing: c2." in idle
     assert "--nodes=1" in idle
     seen = view(both, *samples(15.8, 30), node("c2"))
-    assert "c2               no process of it was seen" in summary(seen, [])
+    assert "c2  no process of it was seen" in summary(seen, [])
     unknown = view(both, *samples(15.8, 30))
     assert [None] == [one.cores for one in unknown.nodes if one.host == "c2"]
     assert not any("nodes did nothing" in known.text for known in advise(unknown))
-    assert "c2               not sampled" in summary(unknown, [])
+    assert "c2  not sampled" in summary(unknown, [])
 
 
 def test_what_ended_it_comes_first() -> None:

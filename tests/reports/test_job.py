@@ -13,6 +13,7 @@ from leadline.errors import QuestionError
 from leadline.formats import Document
 from leadline.formats.times import format_time
 from leadline.render import render
+from leadline.render.text import width_of
 from leadline.reports.advice import advise
 from leadline.reports.job import JobView, job_view
 from leadline.reports.job_compare import side_by_side
@@ -155,7 +156,7 @@ def test_core_hours_by_both_measures() -> None:
     16 in samples, 20 accounted: what is short between two looks is seen by accounting alone.
     """
     seen = view(record(**{"job.core_seconds.used": 72000.0}), *samples(8, 30))
-    assert "16.00 core hours in samples, 20.00 accounted." in summary(seen, advise(seen))
+    assert "16 core hours in samples, 20 accounted." in summary(seen, advise(seen))
 
 
 def test_a_two_node_job_is_not_divided_twice() -> None:
@@ -320,3 +321,20 @@ def test_jobs_side_by_side() -> None:
     assert ("30", "30") == rows["memory peak, GiB"]
     assert "GPU" not in rows
     assert "fox/7" in render(table, "table")
+
+
+@pytest.mark.parametrize("width", [40, 60, 72, 100, 200])
+def test_a_summary_fits_its_terminal(width: int) -> None:
+    """
+    Bars get shorter, and no line of the table is broken: title, asked and share stay together.
+    """
+    asked = record(**{"job.gpus": 2, "job.limit.seconds": 10 * 86400.0, "job.nodes": ["c1", "c2"]})
+    seen = view(asked, *samples(3.1, 41), *samples(0.0, 1, "c2"), *card(0, 0.9), *card(1, 0.2))
+    lines = summary(seen, advise(seen), width).splitlines()
+    assert all(width_of(line) <= width for line in lines)
+    (cores,) = [line for line in lines if line.startswith("  CPU     ")]
+    assert "16 cores" in cores
+    assert " 19 %" in cores
+    assert ("see advice" in cores) == (width >= 72)
+    assert any(line.strip().startswith("GPU 1 ") for line in lines)
+    assert ("  Too narrow to show mean." in lines) == (width == 40)
