@@ -20,6 +20,7 @@ from leadline.query.hidden import left_out
 from leadline.query.kinds import node_kinds
 from leadline.query.measure import Measure, Part, counted, nothing
 from leadline.query.measures import measure
+from leadline.query.moments import which_moment
 from leadline.query.parts import Key, Table, join_rows, joins
 from leadline.query.periods import Period, parse_period, unit_text
 from leadline.query.question import Question
@@ -101,7 +102,15 @@ def ask(
     dims = [dimension(name) for name in known.by]
     chosen = rank(known, dims, found, asker)
     tables = [
-        _Levels(asker, source, dims, known.bucket, chosen.shown, chosen.limited) for source in found
+        _Levels(
+            asker,
+            source,
+            [each.at(source.plan.time) for each in dims],
+            known.bucket,
+            chosen.shown,
+            chosen.limited,
+        )
+        for source in found
     ]
     rows = _rows(known, dims, chosen, tables)
     total = _ordered(known, _values(tables, [level.total(None).get((), {}) for level in tables]))
@@ -109,7 +118,7 @@ def ask(
     others, others_by_time = _others(known, tables, chosen.hidden, notes)
     by_time = _by_time(known, tables, [level.total(known.bucket) for level in tables])
     kept_from = not_kept(asker.leaned_on, period, store)
-    notes += [*asker.notes, *nobody_looked(found, store)]
+    notes += [*which_moment(known, found), *asker.notes, *nobody_looked(found, store)]
     notes += still_running(known, found, period, store, scope, now)
     notes += of_no_process(known, total, period, store, scope)
     counted_again = [s for s in found if any(d.multiple_in(s.plan.dataset) for d in dims)]

@@ -45,13 +45,6 @@ class Source:
         """
         return any(known.running for known in self.measures)
 
-    @property
-    def by_clock(self) -> bool:
-        """
-        Whether local.day and local.hour belong to the time this source goes by.
-        """
-        return self.plan.time == "@timestamp"
-
     def functions(self) -> dict[str, Function]:
         return {aggregate.name: aggregate.function for aggregate in self.plan.aggregates}
 
@@ -113,7 +106,7 @@ def _source(
     first = measures[0]
     for name in question.by:
         _check_known(dimension(name), first)
-    base = Plan(first.dataset, (), where=first.where, time=first.time)
+    base = Plan(first.dataset, (), where=first.where, time=first.time, clocks=period.clocks)
     base = _running(base, period) if first.running else _within(base, period)
     aggregates: dict[Aggregate, str] = {}
     parts = []
@@ -149,8 +142,11 @@ def _check_known(known: Dimension, asked: Measure) -> None:
     field = known.field_in(asked.dataset)
     if field is None or Condition(field, Op.MISSING) in asked.where:
         raise QuestionError(f"{asked.name} is not told apart by {known.name}")
-    if known.clock and asked.time != "@timestamp":
-        raise QuestionError(f"{asked.name} is not told apart by {known.name}")
+    if known.clock and asked.running:
+        raise QuestionError(
+            f"{asked.name} is not told apart by {known.name}, for a run is in every hour it ran; "
+            f"ask jobs_started or wall_hours by {known.name}"
+        )
 
 
 def _within(plan: Plan, period: Period) -> Plan:
@@ -210,7 +206,7 @@ def conditions_of(known: Filter, plan: Plan, store: Store, scope: Scope) -> list
     """
     A filter as the conditions of a plan; lists that mix words are looked up first.
     """
-    asked = dimension(known.dimension)
+    asked = dimension(known.dimension).at(plan.time)
     if asked.by_node_in(plan.dataset):
         return kind_conditions(known, store, plan.dataset)
     field = asked.field_in(plan.dataset)

@@ -5,14 +5,15 @@ What answers can be told apart by: each dimension's name, field and words, in on
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from dataclasses import field as default
 from difflib import get_close_matches
 from typing import Literal
 
 from leadline.errors import QuestionError
-from leadline.formats import DATASETS, Type
+from leadline.formats import DATASETS, Field, Type
 from leadline.query.question import BUCKETS
+from leadline.store.clocks import BETWEEN, shown
 from leadline.store.plan import Bucket, Group, Scalar
 
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
@@ -33,7 +34,7 @@ class Dimension:
     size: Literal["few", "some", "many"] = "few"  # how many values a site has: 100, 10,000, more
     edges: tuple[float, ...] = ()  # half-open classes of a number
     classes: tuple[str, ...] = ()  # what the classes are called, the one below the first edge first
-    clock: bool = False  # goes by the local time of @timestamp
+    clock: bool = False  # goes by the local time of @timestamp, or of another instant: see `at`
     of_node: bool = False  # documents that name their node are told apart by what it is
 
     @property
@@ -48,7 +49,15 @@ class Dimension:
         The field that holds it in DATASET; None when that dataset does not know it.
         """
         name = self.fields.get(dataset, self.field)
-        return name if name in DATASETS[dataset].by_name else None
+        return name if name.rpartition(BETWEEN)[2] in DATASETS[dataset].by_name else None
+
+    def at(self, time: str) -> Dimension:
+        """
+        The same where documents go by TIME: clocks are read at that moment.
+        """
+        if not self.clock or time == "@timestamp":
+            return self
+        return replace(self, field=shown(self.name.partition("_")[0], time), fields={})
 
     def by_node_in(self, dataset: str) -> bool:
         """
@@ -61,12 +70,12 @@ class Dimension:
         Whether one document may have several values, so that rows count it more than once.
         """
         name = node_field(dataset) if self.by_node_in(dataset) else self.field_in(dataset)
-        return name is not None and DATASETS[dataset].by_name[name].type is Type.SET
+        return _type(dataset, name) is Type.SET
 
     def group_in(self, dataset: str) -> Group:
         name = self.field_in(dataset)
         assert name is not None
-        if DATASETS[dataset].by_name[name].type is Type.FLAT:
+        if _type(dataset, name) is Type.FLAT:
             return Group(name, Bucket.CLOCK)
         return Group(name, edges=self.edges)
 
@@ -86,6 +95,11 @@ class Dimension:
         if isinstance(value, bool):
             return "yes" if value else "no"
         return str(value)
+
+
+def _type(dataset: str, name: str | None) -> Type | None:
+    field: Field | None = DATASETS[dataset].by_name.get(name or "")
+    return None if field is None else field.type
 
 
 def node_field(dataset: str) -> str | None:
@@ -322,7 +336,9 @@ def dimension(name: str) -> Dimension:
     return found
 
 
-def time_group(bucket: str) -> Group:
+def time_group(bucket: str, time: str = "@timestamp") -> Group:
     if bucket == "hour":
-        return Group("@timestamp", Bucket.HOUR)
-    return Group("local.day", Bucket(bucket))
+        return Group(time, Bucket.HOUR)
+    return (
+        Group("local.day", Bucket(bucket)) if time == "@timestamp" else Group(shown(bucket, time))
+    )

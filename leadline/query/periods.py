@@ -17,6 +17,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
 from leadline.errors import QuestionError
+from leadline.store.clocks import Clocks
 
 UNITS = ("day", "week", "month", "quarter", "year")
 MONTHS = {"month": 1, "quarter": 3, "year": 12}
@@ -38,6 +39,11 @@ class Period:
     end: datetime | None
     zone: ZoneInfo
     unit: str = ""  # the calendar unit it is one of; empty for any other span
+    own: tuple[tuple[str, Period], ...] = ()  # the same by the clocks of clusters that differ
+
+    @property
+    def clocks(self) -> Clocks:
+        return Clocks(self.zone.key, tuple((name, its.zone.key) for name, its in self.own))
 
     @property
     def days(self) -> tuple[date, date] | None:

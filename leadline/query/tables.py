@@ -33,7 +33,6 @@ from leadline.store.contract import Store
 from leadline.store.plan import (
     ROWS,
     Aggregate,
-    Bucket,
     Condition,
     Function,
     Group,
@@ -81,6 +80,7 @@ class Asker:
         """
         if without:
             source = replace(source, plan=replace(source.plan, without=without))
+        by = [known.at(source.plan.time) for known in by]
         key = (source.plan, tuple(known.name for known in by), bucket, where)
         if key not in self.seen:
             if source.running and bucket is not None:
@@ -153,19 +153,7 @@ class Asker:
         groups = tuple(known.group_in(plan.dataset) for known in by)
         if bucket is None:
             return self._rows(replace(plan, by=groups))
-        if plan.time == "@timestamp":
-            return self._rows(replace(plan, by=(*groups, time_group(bucket))))
-        if bucket == "hour":
-            return self._rows(replace(plan, by=(*groups, Group(plan.time, Bucket.HOUR))))
-        if all(a.function in JOINED for a in plan.aggregates) and self._whole_hours():
-            return self._folded(replace(plan, by=(*groups, Group(plan.time, Bucket.HOUR))), bucket)
-        table: Table = {}
-        for label, start, end in self._buckets(plan, bucket):
-            part = self._rows(replace(plan, by=groups, start=start, end=end))
-            table |= {
-                (*key, label): parts for key, parts in part.items() if groups or any_of(plan, parts)
-            }
-        return table
+        return self._rows(replace(plan, by=(*groups, time_group(bucket, plan.time))))
 
     def _by_kind(self, plan: Plan, by: Sequence[Dimension], bucket: str | None) -> Table:
         """
@@ -202,19 +190,6 @@ class Asker:
         moments = (self.period.start, self.period.end, datetime(2026, 1, 1, tzinfo=UTC))
         offsets = [m.astimezone(self.period.zone).utcoffset() for m in moments if m is not None]
         return all(not (offset or timedelta()) % timedelta(hours=1) for offset in offsets)
-
-    def _folded(self, plan: Plan, bucket: str) -> Table:
-        """
-        Hours of an instant joined to local days and longer.
-        """
-        functions = {a.name: a.function for a in plan.aggregates}
-        members: dict[Key, list[Parts]] = {}
-        for key, parts in self._rows(plan).items():
-            if key[-1] is not None:
-                day = parse_time(str(key[-1])).astimezone(self.period.zone).date()
-                label = first_of(day, bucket).isoformat()
-                members.setdefault((*key[:-1], label), []).append(parts)
-        return {key: join_parts(functions, several) for key, several in members.items()}
 
     def _rows(self, plan: Plan) -> Table:
         """

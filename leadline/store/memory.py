@@ -20,6 +20,7 @@ from leadline.formats import DATASETS, Document, Field, Type
 from leadline.formats.times import format_time
 from leadline.formats.validate import check
 from leadline.store.classes import class_of
+from leadline.store.clocks import Reading, first_day
 from leadline.store.contract import (
     DatasetHealth,
     Expired,
@@ -98,8 +99,10 @@ class MemoryStore:
 
     def ask(self, plan: Plan, scope: Scope) -> list[Row]:
         scope.allow_plan(plan)
-        fields = DATASETS[plan.dataset].by_name
-        found = self._select(plan.dataset, scope, plan.where, plan.start, plan.end, plan.time)
+        fields = plan.fields
+        found = self._select(
+            plan.dataset, scope, plan.where, plan.start, plan.end, plan.time, fields
+        )
         if plan.without:
             found = [document for document in found if not _left_out(document, plan, fields)]
         if any(group.bucket is Bucket.CLOCK for group in plan.by):
@@ -199,16 +202,31 @@ class MemoryStore:
         start: datetime | None,
         end: datetime | None,
         time: str = "@timestamp",
+        fields: dict[str, Field] | None = None,
     ) -> list[Document]:
-        fields = DATASETS[dataset].by_name
+        fields = DATASETS[dataset].by_name if fields is None else fields
+        clocks = [field for field in fields.values() if isinstance(field, Reading)]
         either = scope.conditions()
         return [
             document
-            for document in self.tables.get(dataset, {}).values()
+            for document in _read(self.tables.get(dataset, {}).values(), clocks)
             if all(holds(document, condition, fields) for condition in where)
             and (not either or any(holds(document, condition, fields) for condition in either))
             and _within(document.get(time), start, end)
         ]
+
+
+def _read(documents: Iterable[Document], clocks: Sequence[Reading]) -> Iterable[Document]:
+    """
+    DOCUMENTS with what clocks showed.
+    """
+    if not clocks:
+        return documents
+    return (
+        document
+        | {known.name: value for known in clocks if (value := known.of(document)) is not None}
+        for document in documents
+    )
 
 
 def holds(document: Document, condition: Condition, fields: dict[str, Field]) -> bool:
@@ -300,7 +318,7 @@ def _parts(document: Document, group: Group, plan: Plan, fields: dict[str, Field
         return [class_of(value) for value in _values(document, group.field, fields)] or [None]
     if group.bucket is not None:
         day = document.get(group.field if _is_day(fields, group.field) else "local.day")
-        return [None if day is None else _bucket(date.fromisoformat(str(day)), group.bucket)]
+        return [None if day is None else first_day(date.fromisoformat(str(day)), group.bucket)]
     values = _values(document, group.field, fields) or [None]
     if group.edges:
         return [
@@ -312,17 +330,6 @@ def _parts(document: Document, group: Group, plan: Plan, fields: dict[str, Field
 
 def _is_day(fields: dict[str, Field], name: str) -> bool:
     return name in fields and fields[name].type is Type.DAY
-
-
-def _bucket(day: date, bucket: Bucket) -> str:
-    first = {
-        Bucket.DAY: day,
-        Bucket.WEEK: day - timedelta(days=day.weekday()),
-        Bucket.MONTH: day.replace(day=1),
-        Bucket.QUARTER: day.replace(month=(day.month - 1) // 3 * 3 + 1, day=1),
-        Bucket.YEAR: day.replace(month=1, day=1),
-    }
-    return first[bucket].isoformat()
 
 
 def _aggregate(

@@ -11,6 +11,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from leadline.formats import DATASETS, Field
+from leadline.store.clocks import UTC, Clocks, readings
+
 Scalar = str | int | float | bool
 
 
@@ -28,7 +31,8 @@ class Op(StrEnum):
 class Condition:
     """
     Values are taken as the field's type: text that is no number equals no number. A name within a
-    FLAT field (labels.colour) is compared as text; a field the dataset lacks is absent.
+    FLAT field (labels.colour) is compared as text; a field the dataset lacks is absent. What clocks
+    showed is a field, too (leadline.store.clocks).
     """
 
     field: str
@@ -91,7 +95,7 @@ class Plan:
     `limit` rows are enough, the greatest of the aggregate `best` (`-name`: the least) first, None
     last, ties by the keys' text. It only saves work: a store may as well answer every row. One
     that does not says under ROWS how many there are. Documents that match all conditions of one
-    of `without` are left out.
+    of `without` are left out. `clocks` are those that `hour of job.end` is read from.
     """
 
     dataset: str
@@ -104,6 +108,17 @@ class Plan:
     best: str = ""
     limit: int | None = None
     without: tuple[tuple[Condition, ...], ...] = ()
+    clocks: Clocks = UTC
+
+    @property
+    def fields(self) -> dict[str, Field]:
+        """
+        What the dataset knows, and what clocks showed where that is asked for.
+        """
+        names = [group.field for group in self.by]
+        names += [c.field for conditions in (self.where, *self.without) for c in conditions]
+        names += [c.field for aggregate in self.aggregates for c in aggregate.where]
+        return DATASETS[self.dataset].by_name | readings(names, self.clocks)
 
 
 Row = dict[str, Scalar | None]

@@ -39,6 +39,7 @@ ONE, SEVERAL = ("_", "later", "gettext"), ("ngettext",)
 SENTENCES = (
     "leadline.query.answer",
     "leadline.query.coverage",
+    "leadline.query.moments",
     "leadline.query.public",
     "leadline.query.unfinished",
     "leadline.query.unowned",

@@ -19,11 +19,10 @@ from leadline.store.contract import Store
 from leadline.store.plan import Scalar
 from leadline.store.scope import EVERYTHING
 from tests.query.formulas import FORMULAS, OF, Number
-from tests.query.truth import Key, Truth
+from tests.query.truth import CLOCKS, Key, Truth
 
 ZONE = ZoneInfo("Europe/Oslo")
 INVENTORY = ("capacity", "node_state", "node")
-TIMED = ("hour_of_day", "weekday")
 
 
 class Judge:
@@ -63,8 +62,7 @@ class Judge:
         like = [n for n in self.told if dataset_of(n) == dataset_of(one)]
         names = tuple(dict.fromkeys([one, *dice.sample(like, min(len(like), dice.randrange(3)))]))
         known = self.dimensions(dataset_of(one))
-        timed = [measure(n).time in ("job.end", "job.start") for n in names]
-        usable = [n for n in known if n not in TIMED] if any(timed) else known
+        usable = [n for n in known if n not in CLOCKS] if "jobs_running" in names else known
         by = dice.sample(usable, min(len(usable), dice.randrange(4)))
         bucket = [] if "jobs_running" in names else dice.sample(BUCKETS, dice.randrange(3) == 0)
         return question(
@@ -85,13 +83,14 @@ class Judge:
         return f"{first}..{first + timedelta(days=dice.choice([0, 1, 6, 30]))}"
 
     def _filter(self, dice: random.Random, dataset: str, usable: list[str]) -> Filter:
-        plain = [n for n in usable if n != "hour_of_day" and not known_edges(n)]
+        slices = dataset == "job_slice"
+        plain = [n for n in usable if not known_edges(n) and not (slices and n == "hour_of_day")]
         name = dice.choice(plain)
         documents = dice.sample(self.truth.by_dataset[dataset], 1) * 2
         held = [_written(v) for d in documents for v in self.truth.held(d, name)]
         several = any(len(self.truth.held(d, name)) > 1 for d in self.truth.by_dataset[dataset])
         chosen = [held[0], dice.choice([*held, "nobody", Prefix(str(held[-1])[:2])])]
-        if several or name == "weekday":
+        if several or name in CLOCKS:
             chosen = chosen[:1]  # (none) among others has no words there
         return Filter(name, tuple(dict.fromkeys(chosen)), dice.random() < 0.3)
 

@@ -20,6 +20,10 @@ from leadline.query.question import Filter, Prefix, Question
 from tests.query.formulas import BY_CARD, FORMULAS, OF, RUNNING, Formula, Number
 
 Key = tuple[Any, ...]
+CLOCKS: dict[str, Callable[[datetime], int]] = {
+    "hour_of_day": lambda moment: moment.hour,
+    "weekday": lambda moment: moment.isoweekday(),
+}
 
 
 class Truth:
@@ -58,7 +62,7 @@ class Truth:
         for document in self.by_dataset.get(known.dataset, []):
             if not known.keep(document) or not self._within(document, known, asked.period):
                 continue
-            if not all(self._holds(document, each) for each in asked.where):
+            if not all(self._holds(document, each, known.time) for each in asked.where):
                 continue
             for part in _by_hour(document) if hours else (document,):
                 found.append((list(self._keys(part, known, asked)), part))
@@ -121,16 +125,18 @@ class Truth:
     def _keys(self, document: Document, known: Formula, asked: Question) -> Iterator[Key]:
         keys: list[Key] = [()]
         for name in asked.by:
-            held = self.held(document, name)
+            held = self.held(document, name, known.time)
             keys = [(*key, value) for key in keys for value in held]
         for key in keys:
             yield (*key, self._bucket(document, known, asked.bucket)) if asked.bucket else key
 
-    def held(self, document: Document, name: str) -> list[Any]:
+    def held(self, document: Document, name: str, time: str = "@timestamp") -> list[Any]:
         """
-        A document's values of a dimension; [None] where it has none.
+        A document's values of a dimension; [None] where it has none. Clocks are read at TIME.
         """
         dataset = str(document["dataset"])
+        if name in CLOCKS and time != "@timestamp":
+            return [CLOCKS[name](self._moment(document, time)) if time in document else None]
         known = dimension(name)
         if known.by_node_in(dataset):
             return self._kinds(document)
@@ -162,8 +168,9 @@ class Truth:
                 return {(d["cluster"], d["host.name"]): d["node.type"] for d in told}
         return {}
 
-    def _holds(self, document: Document, known: Filter) -> bool:
-        held = [None if v is None else _text(v) for v in self.held(document, known.dimension)]
+    def _holds(self, document: Document, known: Filter, time: str) -> bool:
+        found = self.held(document, known.dimension, time)
+        held = [None if v is None else _text(v) for v in found]
         found = any(
             value is not None and value.startswith(wanted.text)
             if isinstance(wanted, Prefix)

@@ -11,6 +11,7 @@ from leadline.formats import Field, Type
 from leadline.formats.field import STRINGS
 from leadline.formats.times import format_time
 from leadline.store.classes import BITS, PER_DOUBLING
+from leadline.store.clocks import NUMBERS, Reading
 from leadline.store.lake.schema import fields_of, literal, quote
 from leadline.store.plan import Aggregate, Bucket, Condition, Function, Group, Op, Plan, Scalar
 from leadline.store.scope import Scope
@@ -25,8 +26,8 @@ class Query:
     A statement in the making: its values are parameters, never text.
     """
 
-    def __init__(self, dataset: str) -> None:
-        self.fields = fields_of(dataset)
+    def __init__(self, dataset: str, fields: dict[str, Field] | None = None) -> None:
+        self.fields = fields_of(dataset) if fields is None else fields
         self.values: list[object] = []
         self.share = ""  # what sums are multiplied with: a document's share in a row
 
@@ -55,7 +56,10 @@ class Query:
         """
         A field's column; a field the dataset does not have is absent everywhere.
         """
-        if name in self.fields:
+        field = self.fields.get(name)
+        if isinstance(field, Reading):
+            return read(field)
+        if field is not None:
             return quote(name)
         if path := flat_path(name, self.fields):
             pointer = path[1].replace("~", "~0").replace("/", "~1")
@@ -115,6 +119,24 @@ class Query:
         return self.value(value)
 
 
+def read(reading: Reading) -> str:
+    """
+    What clocks showed, each cluster's its own.
+    """
+
+    def by(zone: str) -> str:
+        local = f"timezone({literal(zone)}, {quote(reading.instant)})"
+        if reading.shows in NUMBERS:
+            return f"{'hour' if reading.shows == 'hour' else 'isodow'}({local})"
+        return f"date_trunc({literal(reading.shows)}, {local})::DATE"
+
+    others = by(reading.clocks.zone)
+    whens = [
+        f"WHEN cluster = {literal(cluster)} THEN {by(zone)}" for cluster, zone in reading.clocks.own
+    ]
+    return f"(CASE {' '.join(whens)} ELSE {others} END)" if whens else others
+
+
 def instant(text: str) -> str:
     """
     As a constant and not a parameter, so that Parquet row groups outside are never read.
@@ -137,7 +159,7 @@ def compile_plan(plan: Plan, scope: Scope, source: str) -> tuple[str, list[objec
     """
     One SELECT: filter, take sets apart, group, aggregate. Columns come in the plan's order.
     """
-    query = Query(plan.dataset)
+    query = Query(plan.dataset, plan.fields)
     where = query.filters(plan.where, scope, plan.start, plan.end, plan.time)
     where += "".join(f" AND {query.none_of(conditions)}" for conditions in plan.without)
     rows = f"{source} WHERE {where}"

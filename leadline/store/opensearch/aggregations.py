@@ -20,8 +20,16 @@ from leadline.formats import DATASETS, Field, Type
 from leadline.formats.field import NUMBERS
 from leadline.formats.times import format_time
 from leadline.store.classes import BITS
+from leadline.store.clocks import Reading
 from leadline.store.opensearch.clock import by_clock, clock_of
-from leadline.store.opensearch.conditions import Query, all_of, known_field, query
+from leadline.store.opensearch.conditions import (
+    CLOCKS,
+    Query,
+    all_of,
+    clock_params,
+    known_field,
+    query,
+)
 from leadline.store.plan import (
     Aggregate,
     Bucket,
@@ -67,13 +75,12 @@ Key = tuple[Scalar | None, ...]
 
 
 def answer(plan: Plan, scope: Scope, search: Search) -> list[Row]:
-    matching = query(plan.dataset, scope, plan.where, plan.start, plan.end, plan.time)
+    fields = plan.fields
+    matching = query(plan.dataset, scope, plan.where, plan.start, plan.end, plan.time, fields)
     if plan.without:
-        fields = DATASETS[plan.dataset].by_name
         unwanted = [all_of(conditions, fields) for conditions in plan.without]
         matching = {"bool": {"filter": [matching], "must_not": unwanted}}
     if (clock := clock_of(plan)) is not None:
-        fields = DATASETS[plan.dataset].by_name
         found = by_clock(plan, clock, fields, lambda rest, a: within(rest, matching, a, search))
     else:
         found = grouped(plan, matching, search) if plan.by else whole(plan, matching, search)
@@ -223,6 +230,9 @@ def source(plan: Plan, group: Group) -> dict[str, object]:
     if path is not None and path[0].name == "labels":
         script = {"source": LABEL_SCRIPT, "params": {"name": path[1]}}
         return {"terms": {"script": script, "missing_bucket": True}}
+    if isinstance(field := plan.fields.get(group.field), Reading):
+        script = {"source": f"{CLOCKS} return shown", "params": clock_params(field)}
+        return {"terms": {"script": script, "missing_bucket": True}}
     known_field(plan.dataset, group.field)
     return {"terms": {"field": group.field, "missing_bucket": True}}
 
@@ -242,7 +252,7 @@ def reader(plan: Plan, group: Group) -> Callable[[Any], Scalar | None]:
         return lambda value: None if value is None else int(value)
     if group.bucket is not None:
         return day
-    field = DATASETS[plan.dataset].by_name.get(group.field)
+    field = plan.fields.get(group.field)
     return value_reader(field) if field is not None else lambda value: value
 
 
@@ -276,7 +286,7 @@ def metrics(plan: Plan) -> dict[str, object]:
     The aggregations below each bucket, by the position of the plan's aggregate.
     """
     made: dict[str, object] = {}
-    fields = DATASETS[plan.dataset].by_name
+    fields = plan.fields
     for number, aggregate in enumerate(plan.aggregates):
         inner = metric(plan, aggregate)
         name = f"a{number}"
@@ -336,7 +346,7 @@ def count_distinct(
     """
     Count distinct values by listing them; by the engine's estimate where there are too many.
     """
-    fields = DATASETS[plan.dataset].by_name
+    fields = plan.fields
     present: Query = {"exists": {"field": aggregate.field}}
     narrowed: Query = {
         "bool": {"filter": [matching, present, all_of(aggregate.where, fields)]},
