@@ -16,7 +16,7 @@ from leadline.formats.times import parse_time
 from leadline.query.compile import Source, canonical, sources
 from leadline.query.coverage import Coverage, coverage, lost, nobody_looked, not_kept
 from leadline.query.dimensions import Dimension, dimension
-from leadline.query.hidden import left_out
+from leadline.query.hidden import by_hour, left_out, place_of_hours
 from leadline.query.kinds import node_kinds
 from leadline.query.measure import Measure, Part, counted, nothing
 from leadline.query.measures import measure
@@ -49,7 +49,7 @@ class Answer:
     asked: datetime
     rows: tuple[Row, ...]
     total: Values
-    others: Values | None  # None: nothing is left out, or it cannot be told (see notes)
+    others: Values | None  # None: nothing is left out
     others_count: int | None  # how many rows are folded into others
     total_by_time: tuple[Row, ...] = ()  # with a time bucket: the same, bucket by bucket
     others_by_time: tuple[Row, ...] = ()
@@ -114,11 +114,10 @@ def ask(
     ]
     rows = _rows(known, dims, chosen, tables)
     total = _ordered(known, _values(tables, [level.total(None).get((), {}) for level in tables]))
-    notes: list[str] = []
-    others, others_by_time = _others(known, tables, chosen.hidden, notes)
+    others, others_by_time = _others(known, tables, chosen.hidden)
     by_time = _by_time(known, tables, [level.total(known.bucket) for level in tables])
     kept_from = not_kept(asker.leaned_on, period, store)
-    notes += [*which_moment(known, found), *asker.notes, *nobody_looked(found, store)]
+    notes = [*which_moment(known, found), *asker.notes, *nobody_looked(found, store)]
     notes += still_running(known, found, period, store, scope, now)
     notes += of_no_process(known, total, period, store, scope)
     counted_again = [s for s in found if any(d.multiple_in(s.plan.dataset) for d in dims)]
@@ -188,13 +187,12 @@ class _Levels:
         rows = join_rows(self.source, self.rows(bucket), lambda key: key[cut:])
         return rows or self.asker.table(self.source, (), bucket)
 
-    def others(self, bucket: str | None) -> Table | None:
+    def others(self, bucket: str | None) -> Table:
         """
-        What no shown row holds; None when only the store could tell and it has no words for it.
+        What no shown row holds.
         """
         if bucket is None and self.bucket and joins(self.source):
-            in_time = self.others(self.bucket)
-            return None if in_time is None else join_rows(self.source, in_time, lambda key: ())
+            return join_rows(self.source, self.others(self.bucket), lambda key: ())
         cut = len(self.dims)
         if not self.limited and self._single and joins(self.source):
             shown = set(self.shown)
@@ -203,10 +201,18 @@ class _Levels:
         dataset = self.source.plan.dataset
         by_kind = any(d.by_node_in(dataset) for d in self.dims)
         kinds = node_kinds(self.asker.store) if by_kind else {}
-        hidden_by = left_out(self.dims, dataset, self.shown, kinds)
-        if hidden_by is None:
-            return None
-        return self.asker.table(self.source, (), bucket, without=hidden_by)
+        hours = place_of_hours(self.dims, dataset)
+        if hours is None:
+            hidden_by = left_out(self.dims, dataset, self.shown, kinds)
+            return self.asker.table(self.source, (), bucket, without=hidden_by)
+        found: Table = {}
+        rest = [*self.dims[:hours], *self.dims[hours + 1 :]]
+        shown_at = by_hour(self.shown, hours)
+        for keys in {(), *shown_at.values()}:
+            hidden_by = left_out(rest, dataset, keys, kinds)
+            table = self.asker.table(self.source, [self.dims[hours]], bucket, without=hidden_by)
+            found |= {key: p for key, p in table.items() if shown_at.get(key[0], ()) == keys}
+        return join_rows(self.source, found, lambda key: key[1:])
 
 
 def _values(tables: Sequence[_Levels], parts: Sequence[Mapping[str, Part]]) -> Values:
@@ -264,37 +270,30 @@ def _worked_out(asked: Measure, values: Values) -> float | None:
 
 
 def _by_time(
-    question: Question, tables: Sequence[_Levels], found: Sequence[Table | None]
+    question: Question, tables: Sequence[_Levels], found: Sequence[Table]
 ) -> tuple[Row, ...]:
     if question.bucket is None:
         return ()
-    present = [table or {} for table in found]
-    keys = sorted({key for table in present for key in table}, key=str)
+    keys = sorted({key for table in found for key in table}, key=str)
     return tuple(
         {
             question.bucket: key[0],
-            **_ordered(question, _values(tables, [table.get(key, {}) for table in present])),
+            **_ordered(question, _values(tables, [table.get(key, {}) for table in found])),
         }
         for key in keys
     )
 
 
 def _others(
-    question: Question, tables: Sequence[_Levels], hidden: int | None, notes: list[str]
+    question: Question, tables: Sequence[_Levels], hidden: int | None
 ) -> tuple[Values | None, tuple[Row, ...]]:
     if not hidden:
         return None, ()
-    whole = [level.others(None) for level in tables]
-    values = _values(tables, [(table or {}).get((), {}) for table in whole])
-    for level, table in zip(tables, whole, strict=True):
-        if table is None:
-            names = [m.name for m in level.source.measures]
-            values |= dict.fromkeys(names)
-            notes.append(f"others are not told for {', '.join(names)} by {', '.join(question.by)}")
-    by_time: tuple[Row, ...] = ()
-    if question.bucket:
-        by_time = _by_time(question, tables, [level.others(question.bucket) for level in tables])
-    return _ordered(question, values), by_time
+    values = _values(tables, [level.others(None).get((), {}) for level in tables])
+    if not question.bucket:
+        return _ordered(question, values), ()
+    in_time = [level.others(question.bucket) for level in tables]
+    return _ordered(question, values), _by_time(question, tables, in_time)
 
 
 def _shares(question: Question, rows: Sequence[Row], total: Values) -> tuple[float | None, ...]:

@@ -216,7 +216,7 @@ def conditions_of(known: Filter, plan: Plan, store: Store, scope: Scope) -> list
         )
     if asked.edges:
         return _class_conditions(asked, field, known)
-    if asked.group_in(plan.dataset).bucket is not None:
+    if asked.parts_in(plan.dataset):
         raise QuestionError(f"where {known}: runs are not told by it; ask `by {asked.name}`")
     values = [None if value == asked.none else value for value in known.values]
     exact: tuple[Scalar, ...] = tuple(

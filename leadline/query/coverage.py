@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
+from leadline.formats.counted import counted
 from leadline.formats.times import format_time, parse_time
 from leadline.query.compile import Source, conditions_of
 from leadline.query.dimensions import dimension
@@ -265,8 +266,9 @@ def lost(kept_from: Mapping[str, str], rejected: int | None, known: Coverage) ->
     """
     notes = [f"{TITLES.get(name, name)} not kept before {day}" for name, day in kept_from.items()]
     if rejected:
-        what = f"{rejected:,} documents of these days were rejected"
+        what = f"rejected of these days: {counted(rejected, 'document')}"
         notes.append(f"{what}: `leadline deadletters` tells why")
     if known.dropped:
-        notes.append(f"{known.dropped:,} documents were dropped on nodes that could not send them")
+        what = counted(known.dropped, "document")
+        notes.append(f"dropped on nodes that could not send: {what}")
     return notes

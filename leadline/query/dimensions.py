@@ -72,10 +72,16 @@ class Dimension:
         name = node_field(dataset) if self.by_node_in(dataset) else self.field_in(dataset)
         return _type(dataset, name) is Type.SET
 
+    def parts_in(self, dataset: str) -> bool:
+        """
+        Whether a document is taken apart, with a share of its sums in each row.
+        """
+        return _type(dataset, self.field_in(dataset)) is Type.FLAT
+
     def group_in(self, dataset: str) -> Group:
         name = self.field_in(dataset)
         assert name is not None
-        if _type(dataset, name) is Type.FLAT:
+        if self.parts_in(dataset):
             return Group(name, Bucket.CLOCK)
         return Group(name, edges=self.edges)
 

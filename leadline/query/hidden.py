@@ -15,15 +15,31 @@ from leadline.store.plan import Condition, Op, Scalar
 Conditions = tuple[Condition, ...]
 
 
+def place_of_hours(dims: Sequence[Dimension], dataset: str) -> int | None:
+    """
+    Which of DIMS tells a document's own hours apart: it is in many rows, with a part in each.
+    """
+    places = [n for n, d in enumerate(dims) if not d.by_node_in(dataset) and d.parts_in(dataset)]
+    return places[0] if places else None
+
+
+def by_hour(shown: Sequence[Key], place: int) -> dict[Scalar | None, tuple[Key, ...]]:
+    """
+    What else is in the keys of the SHOWN rows of each hour.
+    """
+    found: dict[Scalar | None, tuple[Key, ...]] = {}
+    for key in shown:
+        rest = (*key[:place], *key[place + 1 :])
+        found[key[place]] = (*found.get(key[place], ()), rest)
+    return found
+
+
 def left_out(
     dims: Sequence[Dimension], dataset: str, shown: Sequence[Key], kinds: Kinds
-) -> tuple[Conditions, ...] | None:
+) -> tuple[Conditions, ...]:
     """
-    Documents of the SHOWN rows: those that match all of one set of conditions. None where rows are
-    made of a document's hours, which is in many of them.
+    Documents of the SHOWN rows: those that match all of one set of conditions.
     """
-    if any(not d.by_node_in(dataset) and d.group_in(dataset).bucket is not None for d in dims):
-        return None
     values: dict[Conditions, list[Scalar]] = {}
     found: dict[Conditions, None] = {}
     for key in shown:

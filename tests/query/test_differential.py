@@ -52,7 +52,7 @@ def documents(dice: random.Random, count: int) -> list[Document]:
     """
     Samples, heartbeats and jobs over four weeks and a clock change; any field may be absent.
     """
-    makers = (_beat, _job, _slice, _card, _capacity)
+    makers = (_beat, _job, slice_of, _card, _capacity)
     return [_process(dice, number) for number in range(count)] + [
         make(dice, number) for number in range(count // 3) for make in makers
     ]
@@ -111,7 +111,7 @@ def _beat(dice: random.Random, number: int) -> Document:
     }
 
 
-def _slice(dice: random.Random, number: int) -> Document:
+def slice_of(dice: random.Random, number: int) -> Document:
     """
     A run's day; the hours of the day may be told or not.
     """

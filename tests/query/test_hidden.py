@@ -12,7 +12,9 @@ import pytest
 from leadline.formats import Document
 from leadline.store.contract import Store
 from tests.any_store import STORES
-from tests.query.conftest import answer, heartbeat, sample
+from tests.query.conftest import ZONE, answer, heartbeat, sample
+from tests.query.test_differential import HOSTS, slice_of
+from tests.query.truth import Truth
 
 USERS, PROGRAMS = ("a", "b", "c", None), ("VASP", "GROMACS", None)
 
@@ -65,7 +67,6 @@ def test_others_are_of_all_values_left(
         "processes": len({d["process.entity_id"] for d in left}),
         "samples": len(left),
     }
-    assert not any("others are not told" in note for note in found.notes)
 
 
 def _in(document: Document, fields: tuple[str, ...], key: tuple[object, ...]) -> bool:
@@ -108,3 +109,35 @@ def test_others_by_class_and_kind(other: Store) -> None:
         "samples": len(left),
     }
     assert [len(left)] == [row["samples"] for row in found.others_by_time]
+
+
+@STORES
+@pytest.mark.parametrize(
+    "by", ["hour_of_day, gpu_model", "gpu_model, user, hour_of_day", "hour_of_day, node_type"]
+)
+def test_others_by_hour_and_set(other: Store, by: str) -> None:
+    """
+    A run's day is in many rows by its hours and its cards: others have the hours, of each run, in
+    which no shown row has it.
+    """
+    dice = random.Random(11)
+    kinds = [
+        {**heartbeat(host, "2026-11-20T11:00:00.000Z"), "node.type": kind, "cluster": cluster}
+        for host, kind in zip(HOSTS, ("thin", "fat") * 3, strict=True)
+        for cluster in ("fox", "betzy")
+    ]
+    made = [*kinds, *(slice_of(dice, number) for number in range(120))]
+    other.write(made, "replace")
+    measures = "core_hours_allocated, gpu_hours_allocated"
+    for text in (
+        f"{measures} by {by} during all top 9",
+        f"{measures} by {by} per week during all top 2",
+    ):
+        found = answer(other, text)
+        shown = {tuple(row[name] for name in found.question.by) for row in found.rows}
+        right = Truth(made, ZONE).others(found.question, shown)
+        assert found.others == pytest.approx(right, rel=1e-9)
+        assert all(right.values())
+        if found.question.bucket:
+            whole = [float(row["core_hours_allocated"] or 0) for row in found.others_by_time]
+            assert sum(whole) == pytest.approx(right["core_hours_allocated"], rel=1e-9)
