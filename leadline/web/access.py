@@ -27,11 +27,11 @@ from leadline.web.accounts import Accounts
 from leadline.web.problem import problem
 from leadline.web.seals import SHORTEST, Tickets, said_in, sealed, unsealed
 from leadline.web.settings import WebSettings
-from leadline.web.speaking import here
+from leadline.web.speaking import for_programs, here
 
 COOKIE = "leadline_seen"
 PARAMETER = "token"
-FREE = frozenset({"static", "healthz", "login", "logout"})
+FREE = frozenset({"static", "vega", "healthz", "login", "logout"})
 # What everybody may see where the site shows itself to everybody; the questions are few as well.
 FOR_ALL = frozenset(
     {"overview", "usage", "programs", "api_usage"}
@@ -64,7 +64,8 @@ class Door:
         """
         None when the request may go on; its scope is then `scope()`.
         """
-        g.scope, g.reader, g.door = EVERYTHING, "", self
+        everybody = self.settings.access == "open"
+        g.scope, g.reader, g.door = EVERYTHING if everybody else PUBLIC, "", self
         if (refusal := self._from_elsewhere()) is not None:
             return refusal
         if request.endpoint in FREE:
@@ -104,6 +105,8 @@ class Door:
             return refused(403, told)
         if token.name:
             self._known_as(token.name)
+        else:
+            g.scope = EVERYTHING  # it opens what names nobody
         return None
 
     def _by_token(self) -> AnyResponse | None:
@@ -114,9 +117,9 @@ class Door:
             left = {k: v for k, v in request.args.items(multi=False) if k != PARAMETER}
             return self.remembered(redirect(_address(left), 303), "")
         bearer = request.headers.get("Authorization", "").removeprefix("Bearer ")
-        if hmac.compare_digest(bearer.encode(), self._secret.encode()):
-            return None
-        if self._cookie("") is not None:
+        known = hmac.compare_digest(bearer.encode(), self._secret.encode())
+        if known or self._cookie("") is not None:
+            g.scope = EVERYTHING
             return None
         told = _("Open the address that `leadline address` prints; each opens the pages once.")
         return refused(401, told)
@@ -139,7 +142,7 @@ class Door:
             max_age=int(LASTS.total_seconds()),
             httponly=True,
             secure=request.is_secure,
-            samesite="Strict",
+            samesite="Lax",  # a mailed address opens; forms of other sites are refused by origin
             path=request.root_path or "/",
         )
         return answer
@@ -150,7 +153,6 @@ class Door:
             self._known_as(name)
             return None
         if self.settings.public:
-            g.scope, g.reader = PUBLIC, ""
             return None
         if request.path.startswith(("/api/", "/metrics")) or request.method != "GET":
             return refused(401, _("Sign in."))
@@ -168,7 +170,6 @@ class Door:
         else:
             return refused(403, _("Pages are reached through the site's sign-on only."))
         if not name and known.public:
-            g.scope = PUBLIC
             return None
         if not _NAME.fullmatch(name):
             return refused(401, _("The site's sign-on gave no user name."))
@@ -250,8 +251,11 @@ def refused(code: int, message: str) -> Response:
     """
     Says nothing about what there is, not even the navigation.
     """
-    if request.path.startswith("/api/"):
-        return problem(code, "Refused", message)
-    answer = make_response(f"{message}\n", code)
-    answer.headers["Content-Type"] = "text/plain; charset=utf-8"
+    if for_programs():
+        answer = problem(code, "Refused", message)
+    else:
+        answer = make_response(f"{message}\n", code)
+        answer.headers["Content-Type"] = "text/plain; charset=utf-8"
+    if code == 401:
+        answer.headers["WWW-Authenticate"] = 'Bearer realm="leadline"'
     return answer

@@ -5,15 +5,23 @@ way out.
 
 from __future__ import annotations
 
-from flask import Flask, Response, make_response, render_template, request
-from werkzeug.exceptions import HTTPException
+from flask import Flask, Response, current_app, make_response, render_template, request, url_for
+from werkzeug.exceptions import HTTPException, MethodNotAllowed
 from werkzeug.wrappers import Response as AnyResponse
 
-from leadline.errors import LeadlineError, NotAllowedError, QuestionError, StoreError
+from leadline.errors import (
+    LeadlineError,
+    NotAllowedError,
+    NothingKnownError,
+    QuestionError,
+    SettingsError,
+    StoreError,
+)
 from leadline.language import _, later, said
 from leadline.store.scope import EVERYTHING
 from leadline.web.access import scope
 from leadline.web.problem import problem
+from leadline.web.speaking import for_programs
 
 # What web servers and ours refuse before any page is asked, by its status.
 REFUSED = {
@@ -31,6 +39,8 @@ def add_errors(app: Flask) -> None:
 
 
 def bad_question(error: QuestionError) -> Response:
+    if isinstance(error, NothingKnownError):
+        return failed(404, _("Nothing is known of it"), said(str(error)))
     return failed(400, _("That cannot be asked"), said(str(error)))
 
 
@@ -43,6 +53,11 @@ def out_of_order(error: LeadlineError) -> Response:
         return failed(
             503, _("The store does not answer"), told, _("`leadline status` says more."), lang="en"
         )
+    if isinstance(error, SettingsError) and not scope(EVERYTHING).everything:
+        # A file of secrets that cannot be read: its path is for those who run it.
+        current_app.logger.error("%s", error)
+        told = _("The log of `leadline serve` says why.")
+        return failed(500, _("That did not work"), told)
     return failed(500, _("That did not work"), said(str(error)))
 
 
@@ -51,9 +66,14 @@ def http_error(error: HTTPException) -> AnyResponse | Response:
         return error.get_response()
     if error.code == 404:
         told = _("Nothing lives at {path}.").format(path=request.path[:200])
+        if request.path.startswith("/api/"):
+            told += f" {url_for('api_openapi')} says what does."
         return failed(404, _("No such page"), told)
     if error.code in REFUSED:
-        return failed(error.code, _("That did not work"), _(REFUSED[error.code]))
+        answer = failed(error.code, _("That did not work"), _(REFUSED[error.code]))
+        if isinstance(error, MethodNotAllowed) and error.valid_methods:
+            answer.headers["Allow"] = ", ".join(sorted(error.valid_methods))
+        return answer
     return failed(error.code, _("That did not work"), f"{error.code} {error.name}", lang="en")
 
 
@@ -67,7 +87,7 @@ def failed(code: int, title: str, message: str, hints: str = "", lang: str = "")
     One clear line, as a page or as JSON, whichever was asked for; LANG, where it is not the
     reader's.
     """
-    if request.path.startswith("/api/"):
+    if for_programs():
         return problem(code, title, message)
     page = render_template("error.html", title=title, message=message, hints=hints, lang=lang)
     response = make_response(page)

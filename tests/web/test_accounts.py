@@ -78,7 +78,7 @@ def test_signing_in_leads_back_to_the_page(client: FlaskClient) -> None:
         "/login", data={"name": "alice", "password": PASSWORD, "to": "/users"}, headers=HERE
     )
     assert answer.headers["Location"] == "/users"
-    assert "SameSite=Strict" in answer.headers["Set-Cookie"]
+    assert "SameSite=Lax" in answer.headers["Set-Cookie"]
     page = client.get("/users").get_data(as_text=True)
     assert "signed in as alice" in page
     assert "dag" not in page

@@ -6,6 +6,7 @@ from datetime import timedelta
 
 import pytest
 
+from leadline.errors import StoreError
 from leadline.formats.times import format_time
 from leadline.store.memory import MemoryStore
 from leadline.web import create_app
@@ -127,3 +128,19 @@ def test_nobody_is_named(told: str) -> None:
     Prometheus is no place for who ran what.
     """
     assert not [name for name in ("alice", "bjorn", "<script>") if name in told]
+
+
+def test_a_store_that_is_away_is_told() -> None:
+    """
+    Prometheus learns that the store does not answer, and which version says so; no figure is 0.
+    """
+
+    class Away(MemoryStore):
+        def ask(self, *_: object, **__: object) -> list[dict[str, object]]:  # type: ignore[override]
+            raise StoreError("nobody at home")
+
+    answer = create_app(site_of(Away())).test_client().get("/metrics")
+    figures = [line for line in answer.text.splitlines() if not line.startswith("#")]
+    assert answer.status_code == 200
+    assert figures[0] == "leadline_up 0"
+    assert [line.partition("{")[0] for line in figures[1:]] == ["leadline_build_info"]

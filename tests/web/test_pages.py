@@ -330,7 +330,7 @@ def test_job_nobody_knows_is_refused_in_one_line(client: FlaskClient) -> None:
     An unknown id says how ids are written.
     """
     answer = client.get("/jobs/fox/999999")
-    assert answer.status_code == 400
+    assert answer.status_code == 404
     assert "neither sampled nor accounted" in answer.get_data(as_text=True)
 
 

@@ -4,6 +4,8 @@ Every address of the API. To add one: write its view, then its line here; checks
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from flask import Flask, request
 from werkzeug.wrappers import Response
 
@@ -19,11 +21,15 @@ from leadline.web.api import (
     schemas,
     status,
 )
-from leadline.web.api.route import ANYTHING, BASE, Parameter, Route
+from leadline.web.api.openapi import FORMS
+from leadline.web.api.route import ANYTHING, BASE, FORMAT, Parameter, Route
 
 MOST = 1000
 JSON_OR_CSV = Parameter(
-    name="format", meaning="How to answer", default="json", choices=("json", "csv")
+    name=FORMAT,
+    meaning="How to answer, unless Accept says",
+    default="json",
+    choices=("json", "csv"),
 )
 WHERE = Parameter(
     name="where", meaning="Filters, as on the usage page", example="cluster=fox, user!=root"
@@ -54,6 +60,7 @@ ROUTES = (
                 name="q",
                 meaning="The whole question in one line, instead of the other fields",
                 example="core_hours_used by program during last 30 days top 10",
+                alone=True,
             ),
             Parameter(name="measure", meaning="Measures, by commas", example="core_hours_used"),
             Parameter(name="by", meaning="Dimensions, or a bucket of time", default="program"),
@@ -205,6 +212,17 @@ def add_api(app: Flask) -> None:
 
 def _view(route: Route):  # type: ignore[no-untyped-def]
     def view(**parts: str) -> Response:
-        return route.view(**parts, **route.read(request.args.to_dict()))
+        given = request.args.to_dict(flat=False)
+        if len(route.forms) > 1 and not any(given.get(FORMAT, ())):
+            given[FORMAT] = [accepted(route.forms)]
+        return route.view(**parts, **route.read(given))
 
     return view
+
+
+def accepted(forms: Sequence[str]) -> str:
+    """
+    The form that the request's Accept header likes best; JSON where it likes none of them.
+    """
+    kind = request.accept_mimetypes.best_match([FORMS[form] for form in forms])
+    return next((form for form in forms if FORMS[form] == kind), forms[0])

@@ -31,6 +31,7 @@ def sent(body: bytes | str, kind: str, file: str = "") -> Response:
     response.headers["Content-Type"] = kind
     if file:
         response.headers["Content-Disposition"] = f'attachment; filename="{file}"'
+    response.vary.add("Accept")
     response.add_etag()
     return response.make_conditional(request)
 

@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from werkzeug.wrappers import Response
 
 from leadline.formats.times import format_time
+from leadline.query import Question
 from leadline.reports.grants import Grant, read_grants
 from leadline.settings.zones import cluster_zone
 from leadline.store.plan import Aggregate, Function, Group, Plan
@@ -34,13 +35,23 @@ def constants() -> Response:
 
 def grants(now: datetime) -> list[Grant]:
     """
-    Every grant; those of a project not to who may see totals only.
+    Every grant; of those of a project the ones of projects that the reader works for.
     """
     site = desk().site
     found = read_grants(
         site.allocations, now, lambda name: cluster_zone(site.clusters, name), site.periods
     )
-    return [one for one in found if one.project is None or not desk().scope.totals_only]
+    if desk().scope.everything or all(one.project is None for one in found):
+        return list(found)
+    mine = _projects()
+    return [one for one in found if one.project is None or one.project in mine]
+
+
+def _projects() -> set[object]:
+    if desk().scope.totals_only:
+        return set()
+    mine = Question(("core_hours_used", "jobs"), ("project",), period="last 1 year", top=1000)
+    return {row["project"] for row in desk().ask(mine).rows}
 
 
 def _grant(one: Grant) -> dict[str, object]:

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from werkzeug.wrappers import Response
 
 from leadline.errors import FormatError, QuestionError
-from leadline.formats.times import EARLIEST, parse_time
+from leadline.formats.times import EARLIEST, format_time, parse_time
 from leadline.query import Filter, Period, Question, parse_filters
 from leadline.render import Column, render
 from leadline.render.charts import draw_file, draw_png
@@ -26,10 +26,12 @@ from leadline.reports.jobs import COLUMNS as JOB
 from leadline.reports.jobs import job_rows
 from leadline.reports.nodes import fleet, node_rows
 from leadline.store.plan import Condition, Op
+from leadline.store.scope import EVERYTHING
 from leadline.web.api.answers import Piece, Rows, as_csv, as_json, cut, listed, place_of, sent
 from leadline.web.asking import desk
 
 TICK = timedelta(milliseconds=1)  # the step of written times
+MOST_AT_ONCE = 10_000  # runs of one moment that a cursor can count
 NODE_NAMES = ("cluster", "node", "state", "reason", "by", "since", "partitions", "cores", "gpus")
 NODE = tuple(Column(name, name) for name in (*NODE_NAMES, "availability"))
 JOB_CSV = (Column("run", "Run"), *JOB)
@@ -81,31 +83,33 @@ def jobs(
 
 def runs(wanted: Wanted, limit: int, cursor: str) -> Piece:
     """
-    The cursor of ended runs is the moment the last one ended, and how many of that moment were
-    told already: runs that end meanwhile push nothing out of the list, nor into it twice.
+    The cursor is the moment the last one ended, or began where they run, and how many of that
+    moment were told already: runs that end meanwhile push nothing out of the list, nor into it
+    twice.
     """
     span, where = wanted.conditions()
-    shortest = 60 * wanted.shortest
-    if span is None:
-        rows = job_rows(desk().open(), desk().scope, where, None, shortest=shortest, limit=limit)
-        return Piece(rows)
-    place = place_of(cursor, (str, int))
-    told = 0
+    ranked = "start" if span is None else "end"
+    place, told = place_of(cursor, (str, int)), 0
     if place is not None:
+        told = int(str(place[1]))
         try:
-            end = parse_time(str(place[0])) + TICK
-        except FormatError:
+            behind = parse_time(str(place[0])) + TICK
+        except (FormatError, OverflowError):
             raise QuestionError("cursor: not one of ours; take it from `next`") from None
-        told = min(int(str(place[1])), 10_000)
-        span = Period(span.text, span.start, end, span.zone, span.unit)
-    most = told + limit + 1
-    rows = job_rows(desk().open(), desk().scope, where, span, shortest=shortest, limit=most)
+        if not 0 <= told <= MOST_AT_ONCE:
+            raise QuestionError(
+                f"cursor: more than {MOST_AT_ONCE:,} runs of one moment; narrow them by `where`"
+            )
+        where.append(Condition(f"job.{ranked}", Op.BELOW, (format_time(behind),)))
+    store, most = desk().open(), told + limit + 1
+    shortest = 60 * wanted.shortest
+    rows = job_rows(store, desk().scope, where, span, shortest=shortest, limit=most)
     found = rows[told:]
     shown = found[:limit]
     if len(found) <= limit:
         return Piece(shown)
-    last = str(shown[-1]["end"])
-    same = sum(1 for row in shown if row["end"] == last)
+    last = str(shown[-1][ranked])
+    same = sum(1 for row in shown if row[ranked] == last)
     before = told if place is not None and place[0] == last else 0
     return Piece(shown, (last, before + same))
 
@@ -128,15 +132,20 @@ def job(job: str, run: str, format: str) -> Response:
 
 
 def nodes(period: str, where: str, limit: str, cursor: str, format: str) -> Response:
+    """
+    What a node does as a whole is nobody's secret; who wrote the reason is told to the staff.
+    """
     asked = Question(where=parse_filters(where), period=period)
     span, conditions = desk().conditions(asked, "node_state")
     start, end = bounds(span)
-    seen = desk().scope
+    staff = desk().scope.everything
+    seen = desk().scope if desk().scope.totals_only else EVERYTHING
     found: Rows = desk().once(
         ("nodes", str(asked), start, end, seen),
         lambda: node_rows(fleet(desk().open(), seen, start, end, tuple(conditions))),
     )
-    return listed(cut(found, ("cluster", "node"), int(limit), cursor), format, NODE, "nodes")
+    told = found if staff else [{**row, "by": None} for row in found]
+    return listed(cut(told, ("cluster", "node"), int(limit), cursor), format, NODE, "nodes")
 
 
 def findings(

@@ -4,7 +4,7 @@ What an address of the API is: one entry here is the view, its checks and its do
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -16,6 +16,7 @@ from leadline.settings.typed import near
 Kind = Literal["string", "integer"]
 Schema = dict[str, object]
 BASE = "/api/v1"
+FORMAT = "format"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +29,7 @@ class Parameter:
     choices: tuple[str, ...] = ()
     most: int | None = None
     required: bool = False
+    alone: bool = False  # it says everything but the format
 
     def schema(self) -> Schema:
         found: Schema = {"type": self.kind}
@@ -84,18 +86,25 @@ class Route:
         """
         What `format` may say.
         """
-        known = next((p for p in self.parameters if p.name == "format"), None)
+        known = next((p for p in self.parameters if p.name == FORMAT), None)
         return known.choices if known else ("json",)
 
-    def read(self, given: dict[str, str]) -> dict[str, str]:
+    def read(self, given: Mapping[str, Sequence[str]]) -> dict[str, str]:
         """
-        Every parameter by name, checked; one nobody knows is refused.
+        Every parameter by name, checked; one nobody knows is refused, and so is what would be
+        passed over: a second value, a field beside one that stands alone.
         """
         known = {parameter.name: parameter for parameter in self.parameters}
-        for name in given:
+        said = {name for name, texts in given.items() if any(text.strip() for text in texts)}
+        for name, texts in given.items():
             if name not in known:
                 raise QuestionError(f"unknown parameter {name[:40]!r}{near(name, known)}")
-        return {name: known[name].check(given.get(name, "")) for name in known}
+            if len(texts) > 1:
+                raise QuestionError(f"{name}: given {len(texts)} times; write it once")
+            beside = sorted(said - {name, FORMAT})
+            if name in said and known[name].alone and beside:
+                raise QuestionError(f"{name}: says it all; leave out {', '.join(beside)}")
+        return {name: known[name].check("".join(given.get(name, ()))) for name in known}
 
 
 def object_of(required: Sequence[str] = (), **properties: object) -> Schema:

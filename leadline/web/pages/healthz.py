@@ -1,5 +1,6 @@
 """
-Whether the store answers: 200 or 503, for who watches the service; what it says is for people.
+Whether the store answers: 200 or 503, for who watches the service. What is wrong, in the engine's
+own words, is told where everybody sees everything.
 """
 
 from __future__ import annotations
@@ -11,8 +12,9 @@ from leadline.web.asking import desk
 
 def show() -> Response:
     health = desk().health()
-    response = make_response(
-        {"ok": health.ok, "store": health.store, "problems": list(health.problems)}
-    )
+    told: dict[str, object] = {"ok": health.ok, "store": health.store}
+    if desk().scope.everything:
+        told["problems"] = list(health.problems)
+    response = make_response(told)
     response.status_code = 200 if health.ok else 503
     return response

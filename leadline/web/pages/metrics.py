@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 
 from flask import Response, current_app, make_response
 
+from leadline.errors import StoreError
 from leadline.formats.exposition import TYPE, Metric, Sample, exposed
 from leadline.formats.runs import ENDED
 from leadline.formats.times import format_time, parse_time
@@ -86,7 +87,11 @@ COUNTED = (Aggregate("n", Function.COUNT),)
 
 
 def show() -> Response:
-    text = desk().once(("metrics", desk().now), lambda: exposed(METRICS, _samples(desk().now)))
+    now = desk().now
+    try:
+        text = desk().once(("metrics", now), lambda: exposed(METRICS, _samples(now)))
+    except StoreError:
+        text = exposed(METRICS, [*_own(), ("leadline_up", (), 0.0)])
     response = make_response(text)
     response.headers["Content-Type"] = TYPE
     return response
@@ -105,10 +110,14 @@ def _samples(now: datetime) -> Iterator[Sample]:
                 yield "leadline_shipper_documents", (_text(row, "cluster"), known.name), count
 
 
+def _own() -> Iterator[Sample]:
+    yield "leadline_build_info", (str(current_app.config["VERSION"]),), 1
+
+
 def _kept(now: datetime) -> Iterator[Sample]:
     health = desk().health()
     yield "leadline_up", (), float(health.ok)
-    yield "leadline_build_info", (str(current_app.config["VERSION"]),), 1
+    yield from _own()
     for dataset, known in health.datasets.items():
         yield "leadline_documents", (dataset,), known.documents
         yield "leadline_stored_bytes", (dataset,), known.bytes

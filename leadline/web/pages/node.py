@@ -11,7 +11,7 @@ from typing import Any
 
 from flask import render_template, request, url_for
 
-from leadline.errors import QuestionError
+from leadline.errors import NothingKnownError
 from leadline.formats.times import parse_time
 from leadline.language import _
 from leadline.query import Filter, Question, measure
@@ -54,6 +54,8 @@ class Page:
     periods: Sequence[tuple[str, str, bool]]
     facts: Sequence[tuple[str, str]]
     line: str
+    merged: bool  # whether the line draws some of them as one
+    state_files: Sequence[tuple[str, str]]
     available: str
     states: Sequence[State]
     chart: str
@@ -72,7 +74,7 @@ def show(cluster: str, host: str) -> str:
     known = told(start, end, *place)
     spans = known.timeline((cluster, host)) if (cluster, host) in known.changes else []
     if newest is None and not spans:
-        raise QuestionError(
+        raise NothingKnownError(
             f"node {cluster}/{host}: neither sampled nor known to a scheduler; "
             "the page of nodes names those that are"
         )
@@ -101,6 +103,7 @@ def show(cluster: str, host: str) -> str:
         ],
         facts=_facts(newest),
         line=states_line(spans, _("States of {node}").format(node=host)) if spans else "",
+        state_files=links(lambda f: url_for("node_states", form=f, period=period.text, **files)),
         available=_available(spans),
         states=[_state(known) for known in reversed(spans[-MOST_SPANS:])],
         chart=draw_svg(drawn.spec(), _("{node} over time").format(node=host))
