@@ -54,8 +54,6 @@ class Page:
     periods: Sequence[tuple[str, str, bool]]
     facts: Sequence[tuple[str, str]]
     line: str
-    merged: bool  # whether the line draws some of them as one
-    state_files: Sequence[tuple[str, str]]
     available: str
     states: Sequence[State]
     chart: str
@@ -103,7 +101,6 @@ def show(cluster: str, host: str) -> str:
         ],
         facts=_facts(newest),
         line=states_line(spans, _("States of {node}").format(node=host)) if spans else "",
-        state_files=links(lambda f: url_for("node_states", form=f, period=period.text, **files)),
         available=_available(spans),
         states=[_state(known) for known in reversed(spans[-MOST_SPANS:])],
         chart=draw_svg(drawn.spec(), _("{node} over time").format(node=host))
