@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, tzinfo
 
 from leadline.alerts.settings import RANK
+from leadline.formats.counted import counted
 
 LINES = 40
 
@@ -77,7 +78,7 @@ def subject(lines: Sequence[Line]) -> str:
     firing = [line for line in lines if line.kind == "fires"]
     head = f"[{worst(lines)}] " if firing else "[over] "
     if len(rules) > 1:
-        return f"{head}{place}{len(firing)} alerts, {len(lines) - len(firing)} over"
+        return f"{head}{place}{counted(len(firing), 'alert')}, {len(lines) - len(firing)} over"
     told = firing or list(lines)
     if len(told) == 1:
         return f"{head}{place}{rules[0]}: {told[0].text}"

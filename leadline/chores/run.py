@@ -17,6 +17,7 @@ from leadline.chores.names import hide_names
 from leadline.chores.retain import retain
 from leadline.chores.rollup import roll_up
 from leadline.chores.seal import seal
+from leadline.formats.counted import counted
 from leadline.reports.finding import Case
 from leadline.reports.findings import detected
 from leadline.reports.inventory import Inventory
@@ -56,13 +57,14 @@ class Chore:
 def rollup(work: Work) -> tuple[int, str]:
     made = roll_up(work.store, work.now, work.zone)
     void = f", {made.void:,} made void" if made.void else ""
-    late = f", {made.expired:,} hours expired before" if made.expired else ""
-    return made.written, f"{made.units:,} hours of nodes, {made.written:,} documents{void}{late}"
+    late = f", {counted(made.expired, 'hour')} expired before" if made.expired else ""
+    hours, documents = counted(made.units, "hour"), counted(made.written, "document")
+    return made.written, f"{hours} of nodes, {documents}{void}{late}"
 
 
 def capacity(work: Work) -> tuple[int, str]:
     hours, written = keep_capacity(work.store, work.now, work.zone, work.inventory)
-    return written, f"{hours:,} hours of nodes' capacity, {written:,} documents"
+    return written, f"{counted(hours, 'hour')} of nodes' capacity, {counted(written, 'document')}"
 
 
 def seal_months(work: Work) -> tuple[int, str]:
@@ -105,7 +107,7 @@ def compact(work: Work) -> tuple[int, str]:
     if merge is None:
         return 0, "nothing to merge in this store"
     merged = int(merge())
-    return merged, f"{merged:,} files merged"
+    return merged, f"{counted(merged, 'file')} merged"
 
 
 def findings(work: Work) -> tuple[int, str]:

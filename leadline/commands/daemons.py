@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from leadline.formats.counted import counted
 from leadline.formats.times import parse_time
 from leadline.render.table import Column, Table, render
 from shipper.senders.clocks import NOTABLE
@@ -64,7 +65,7 @@ def trouble(told: Told) -> Iterator[str]:
                 yield f"{place}store: {text}"
     for host in told["shippers"]:
         if host["dropped"]:
-            yield f"{host['host']}: {host['dropped']} documents dropped by bound"
+            yield f"{host['host']}: {counted(host['dropped'], 'document')} dropped by bound"
     for text in shipper_trouble(told["shipper"]):
         yield f"shipper of this machine: {text}"
     if told["messages"]:
@@ -118,7 +119,7 @@ def show_worker(worker: Told) -> None:
     click.echo("         " + ", ".join(f"{name} {count:,}" for name, count in counters.items()))
     store = worker["store"]
     held = sum(one["documents"] for one in store.get("datasets", {}).values())
-    click.echo(f"store    {store.get('store', '?')}, {held:,} documents")
+    click.echo(f"store    {store.get('store', '?')}, {counted(held, 'document')}")
 
 
 def alerts_line(told: Told) -> str:

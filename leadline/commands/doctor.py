@@ -16,6 +16,7 @@ import click
 
 from leadline.commands.context import Context, with_context
 from leadline.errors import LeadlineError
+from leadline.formats.counted import counted
 from leadline.settings.load import places
 from leadline.settings.zones import local_zone
 
@@ -204,7 +205,9 @@ def check_slurm(context: Context) -> Iterator[Finding]:
     if look is None:
         yield Finding("wrong", "slurmctld", f"did not answer: {asking.problem}")
     else:
-        detail = f"{asking.ways}; {len(look.nodes):,} nodes, {len(look.jobs):,} jobs"
+        detail = (
+            f"{asking.ways}; {counted(len(look.nodes), 'node')}, {counted(len(look.jobs), 'job')}"
+        )
         yield Finding("ok", "slurmctld", f"asked for {detail}")
 
 

@@ -15,6 +15,7 @@ from enrich.rules import Rules
 from enrich.step import Context as StepContext
 from leadline.commands.context import Context, with_context
 from leadline.commands.programs import since_day
+from leadline.formats.counted import counted
 from leadline.query.periods import parse_period
 from leadline.render import safe_text
 from leadline.settings.zones import local_zone
@@ -111,7 +112,7 @@ def apply(context: Context, since: str, dry_run: bool) -> None:
         moves.update(moved)
     place.forget()
     verb = "would change" if dry_run else "changed"
-    click.echo(f"{moves.total():,} documents {verb} since {start:%Y-%m-%d}")
+    click.echo(f"{counted(moves.total(), 'document')} {verb} since {start:%Y-%m-%d}")
     for (user, before, after), count in moves.most_common():
         change = "metagroups" if before == after else f"{before} → {after}"
         click.echo(f"{count:12,}  {safe_text(f'{user}: {change}')}")

@@ -20,6 +20,7 @@ from enrich.step import Context as StepContext
 from leadline.commands.context import Context, with_context
 from leadline.commands.showing import waiting
 from leadline.errors import SettingsError
+from leadline.formats.counted import counted
 from leadline.query.periods import parse_period
 from leadline.render import safe_text
 from leadline.settings.typed import parse_duration
@@ -104,7 +105,7 @@ def lint(context: Context, files: tuple[Path, ...], examples: Path | None) -> No
     for problem in problems:
         click.echo(str(problem))
     count = sum(len(layer) for layer in read_rules(chosen).layers[:-1])
-    click.echo(f"{count:,} rules, {len(problems)} problem{'' if len(problems) == 1 else 's'}")
+    click.echo(f"{counted(count, 'rule')}, {counted(len(problems), 'problem')}")
     if problems:
         raise click.exceptions.Exit(1)
 
@@ -228,7 +229,7 @@ def apply(context: Context, since: str, dry_run: bool) -> None:
     place.forget()
     verb = "would change" if dry_run else "changed"
     total = sum(documents.values())
-    click.echo(f"rules {rules.version}: {total:,} documents {verb} since {start:%Y-%m-%d}")
+    click.echo(f"rules {rules.version}: {counted(total, 'document')} {verb} since {start:%Y-%m-%d}")
     if moves:
         click.echo(f"{'core hours':>12}  from → to")
     for (before, after), seconds in sorted(moves.items(), key=lambda item: -item[1]):

@@ -13,6 +13,7 @@ from leadline.chores.seal import sealed
 from leadline.commands.context import Context, with_context
 from leadline.commands.pseudonym import alias_of
 from leadline.errors import SettingsError
+from leadline.formats.counted import counted
 from leadline.settings.common import RetentionSettings
 from leadline.settings.typed import parse_duration
 from leadline.store.contract import Expired
@@ -88,7 +89,8 @@ def retain_names(
     found = hide_names(context.store, retention.names, alias, now, dry_run=not hide)
     for dataset, count in found.items():
         click.echo(
-            f"{'hidden' if hide else 'would hide'}  names in {count:,} documents of {dataset}"
+            f"{'hidden' if hide else 'would hide'}  names in"
+            f" {counted(count, 'document')} of {dataset}"
         )
     return found
 
@@ -97,7 +99,8 @@ def report(pieces: Iterable[Expired], verdict: str) -> None:
     for piece in pieces:
         size = f"{piece.size / 1e6:,.1f} MB" if piece.size else "-"
         click.echo(
-            f"{verdict}  {piece.name}  {piece.documents:,} documents  {size}  {piece.reason}"
+            f"{verdict}  {piece.name}  {counted(piece.documents, 'document')}  {size}"
+            f"  {piece.reason}"
         )
 
 

@@ -13,6 +13,7 @@ from leadline.commands.clocks import MINUTE
 from leadline.commands.context import Context, with_context
 from leadline.commands.showing import sure_of, tell_sure, waiting
 from leadline.commands.usage import zone_of
+from leadline.formats.counted import counted
 from leadline.formats.times import parse_time
 from leadline.query import Filter, parse_filters, parse_period, question
 from leadline.query.compile import conditions_of
@@ -102,7 +103,7 @@ def written(found: Found, form: str, zone: ZoneInfo) -> str:
         return text
     if not found.hits:
         return "No command line holds any of these words in the period."
-    lines = [text, "", f"{len(found.hits):,} of {found.total:,} distinct command lines."]
+    lines = [text, "", f"{len(found.hits):,} of {counted(found.total, 'distinct command line')}."]
     lines[-1] += f" Times are {zone.key}."
     for name, counts in found.facets.items():
         told = ", ".join(f"{safe_text(value)} {count:,}" for value, count in counts.items())

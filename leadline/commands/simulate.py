@@ -11,6 +11,8 @@ from pathlib import Path
 
 import click
 
+from leadline.formats.counted import counted
+
 UNITS = {"s": 1, "m": 60, "h": 3600}
 
 
@@ -78,8 +80,8 @@ def simulate(
     report = run(plan, out)
     seconds = time.perf_counter() - began
     click.echo(
-        f"{report.documents:,} documents in {len(report.files)} files in {out}, "
-        f"{seconds:.1f} s ({report.documents / seconds:,.0f}/s)"
+        f"{counted(report.documents, 'document')} in {counted(len(report.files), 'file')}"
+        f" in {out}, {seconds:.1f} s ({report.documents / seconds:,.0f}/s)"
     )
     for measure, error in report.errors.items():
         click.echo(

@@ -76,5 +76,7 @@ def _pattern(text: str) -> re.Pattern[str]:
             parts.append(f"(?P={part})")
         else:
             names.add(part)
-            parts.append(f"(?P<{part}>(?:(?!; ).)*?)")  # no clause swallows the one before
+            # No clause swallows the one before, and what is counted is a figure.
+            inner = r"[\d,.]+" if part == "count" else r"(?:(?!; ).)*?"
+            parts.append(f"(?P<{part}>{inner})")
     return re.compile("".join(parts), re.DOTALL)

@@ -13,7 +13,7 @@ _FRENCH = (
     (re.compile(r" (?=[;!?](?:\W|$))"), NARROW),
     (re.compile(r"(?<=[\d}]) (?=%)"), NARROW),
     (re.compile(r"(?<=«) | (?=»)"), WIDE),
-    (re.compile(r"(?<=[\d}]) (?=(?:[GMT]iB|h|min|s|d|j|GPU)\b)"), WIDE),
+    (re.compile(r"(?<=[\d}]) (?=(?:[GMT]io|h|min|s|d|j|GPU)\b)"), WIDE),
     (re.compile(r"(?<=\d) (?=\d{3}\b)"), NARROW),
 )
 

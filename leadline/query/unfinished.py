@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from leadline.formats.counted import counted
 from leadline.formats.times import format_time, parse_time
 from leadline.query.compile import Source, conditions_of
 from leadline.query.dimensions import dimension
@@ -60,7 +59,7 @@ def still_running(
     count = sum(int(row["n"] or 0) for row in rows)
     if not count:
         return []
-    said = counted(count, "run is", "runs are")
+    said = "1 run is" if count == 1 else f"{count:,} runs are"
     so_far = "hours so far are"
     if filters == [*question.where]:
         so_far = _hours(source, rows, period, store, scope, end) or so_far

@@ -5,7 +5,6 @@ Figures on their way out: one table, written for terminals, spreadsheets, script
 from leadline.render.table import Column, Table, render
 from leadline.render.text import (
     bar,
-    counted,
     duration,
     number,
     paragraphs,
@@ -18,7 +17,6 @@ __all__ = [
     "Column",
     "Table",
     "bar",
-    "counted",
     "duration",
     "number",
     "paragraphs",

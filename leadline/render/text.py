@@ -105,13 +105,6 @@ def number(value: float | None, unit: str = "") -> str:
     return _plain(value) if unit else f"{value:,.0f}"
 
 
-def counted(count: float, one: str, several: str = "") -> str:
-    """
-    1 node, 2 nodes, 1,203 nodes: every figure that a noun follows.
-    """
-    return f"{count:,.0f} {one if count == 1 else several or f'{one}s'}"
-
-
 def unit_name(unit: str) -> str:
     return {"bytes": "GiB", "percent": "%", "seconds": "d h:m", "hours": "", "ratio": ""}.get(
         unit, unit

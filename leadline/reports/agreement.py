@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from leadline.formats.counted import counted
 from leadline.formats.times import parse_time
 from leadline.store.contract import Store
 from leadline.store.plan import Aggregate, Condition, Function, Group, Op, Plan, Row
@@ -72,12 +73,16 @@ class Agreement:
         told = [
             f"samples saw {100 * self.share:.1f} % of the"
             f" {self.accounted + self.unseen_hours:,.1f} core hours accounted for"
-            f" {self.jobs + self.unseen:,} jobs"
+            f" {counted(self.jobs + self.unseen, 'job')}"
         ]
         if self.unseen:
-            told.append(f"{self.unseen:,} jobs ({self.unseen_hours:,.1f} h) were never sampled")
+            told.append(
+                f"never sampled: {counted(self.unseen, 'job')} ({self.unseen_hours:,.1f} h)"
+            )
         if self.unknown:
-            told.append(f"{self.unknown:,} jobs ({self.unknown_hours:,.1f} h) are not accounted")
+            told.append(
+                f"not accounted: {counted(self.unknown, 'job')} ({self.unknown_hours:,.1f} h)"
+            )
         return "; ".join(told)
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from datetime import datetime
 
+from leadline.formats.counted import counted
 from leadline.formats.times import format_time, parse_time
 from leadline.query import Answer, dimension, measure
 from leadline.query.periods import Period
@@ -198,7 +199,7 @@ def _rests_on(answer: Answer | Sure) -> list[str]:
     if known.share is None:
         lines.append("Coverage not measured: no node heartbeats in this period.")
     else:
-        text = f"{100 * known.share:.1f} % of node-hours covered, {known.hosts:,} nodes"
+        text = f"{100 * known.share:.1f} % of node-hours covered, {counted(known.hosts, 'node')}"
         if known.silent:
             few = ", ".join(f"{host} {100 * share:.0f} %" for host, share in known.silent[:3])
             more = f" and {len(known.silent) - 3} more" if len(known.silent) > 3 else ""

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, tzinfo
 
 from leadline.formats import Document
-from leadline.render import counted, duration, number, paragraphs, sparkline
+from leadline.formats.counted import counted
+from leadline.render import duration, number, paragraphs, sparkline
 from leadline.reports.advice import DEFAULT, Advice
 from leadline.reports.enough import saw_enough
 from leadline.reports.job import JobView

@@ -7,7 +7,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from leadline.render import bar, counted, duration, number
+from leadline.formats.counted import counted
+from leadline.render import bar, duration, number
 from leadline.render.text import width_of
 from leadline.reports.job import JobView, Resource
 

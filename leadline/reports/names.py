@@ -76,8 +76,8 @@ def differences(fleet: Fleet) -> list[str]:
     ]
     return [
         *pairs[:SHOWN],
-        *_lines(found.silent, "the scheduler has, which send no samples"),
-        *_lines(found.strange, "that send samples, which the scheduler does not have"),
+        *_lines(found.silent, "known to the scheduler, without samples"),
+        *_lines(found.strange, "sending samples, unknown to the scheduler"),
     ]
 
 
@@ -86,7 +86,7 @@ def _lines(hosts: Iterable[Host], what: str) -> Iterator[str]:
     for cluster, name in hosts:
         by_cluster.setdefault(cluster, []).append(name)
     for cluster, own in by_cluster.items():
-        yield f"{cluster}: {len(own)} {what}: {shown(own)}"
+        yield f"{cluster}: {what} ({len(own)}): {shown(own)}"
 
 
 def shown(names: Sequence[str]) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from leadline.formats.counted import counted
 from leadline.render import duration
 from leadline.reports.job import JobView
 from leadline.reports.job_cards import Series
@@ -97,7 +98,7 @@ def judged(
         "nothing found",
         "Nothing it had was used up: it waits for something that is not measured, "
         "such as messages, locks or other services.",
-        (f"{cores.mean:.1f} of {cores.had:.0f} cores busy on average",),
+        (f"{cores.mean:.1f} of {counted(cores.had, 'core')} busy on average",),
         ("a profile of the program itself",),
         clear=False,
     )
@@ -115,7 +116,7 @@ def _seen_in_part(view: JobView) -> Verdict:
 def _without_gpus(found: Verdict, gpus: Use) -> Verdict:
     if not gpus.had or gpus.sufficed != 0:
         return found
-    evidence = f"of the GPUs it had, {gpus.had:.0f}, none was used"
+    evidence = f"{counted(gpus.had, 'GPU')} had, none used"
     helps = ("a program that uses its GPUs, or asking for none",)
     return replace(
         found, evidence=(*found.evidence, evidence), would_help=(*found.would_help, *helps)
@@ -147,9 +148,8 @@ def _by_gpus(gpus: Use, cores: Use, had: Machine) -> Verdict | None:
         return None
     busy = gpus.mean / gpus.sufficed
     had_cards = gpus.had or gpus.sufficed
-    evidence = (
-        f"{gpus.sufficed:.0f} of {had_cards:.0f} GPUs used, busy {100 * busy:.0f} % of the time"
-    )
+    had_told = counted(had_cards, "GPU")
+    evidence = f"{gpus.sufficed:.0f} of {had_told} used, busy {100 * busy:.0f} % of the time"
     if busy >= BUSY_CARD and gpus.sufficed < had_cards:
         return Verdict(
             "GPUs",
@@ -214,7 +214,7 @@ def _by_io(cores: Use, had: Machine) -> Verdict | None:
 def _by_cores(cores: Use, sizes: Sequence[Size]) -> Verdict | None:
     if cores.share is None or cores.mean is None or cores.share < HIGH:
         return None
-    busy = f"{cores.mean:.1f} of {cores.had:.0f} cores busy on average"
+    busy = f"{cores.mean:.1f} of {counted(cores.had or 0, 'core')} busy on average"
     gain = gained(cores.had, sizes)
     if gain and gain.ratio < 1 + HARDLY * (gain.ideal - 1):
         return Verdict(
@@ -252,7 +252,7 @@ def gained(had: float | None, sizes: Sequence[Size]) -> Gain | None:
     if own is None or more is None:
         return None
     text = (
-        f"runs of this name took {duration(own[1])} on {own[0]:,} cores"
+        f"runs of this name took {duration(own[1])} on {counted(own[0], 'core')}"
         f" and {duration(more[1])} on {more[0]:,}"
     )
     return Gain(own[1] / more[1], more[0] / own[0], text)
@@ -299,8 +299,8 @@ def _by_balance(view: JobView) -> Verdict | None:
     idle = sum(mean < UNEVEN * most for mean in means if mean is not None)
     return Verdict(
         "balance",
-        f"Its nodes do not share the work: {idle} of {len(means)} do less than half of what the "
-        "busiest does.",
+        f"Its nodes do not share the work: {idle} of {len(means)} did less than half of what the "
+        "busiest did.",
         (f"{most:.1f} cores were busy on one node, {least:.1f} on another",),
         ("fewer nodes", "starting it with srun or mpirun on all nodes"),
     )

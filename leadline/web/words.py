@@ -51,12 +51,11 @@ def size(value: float) -> str:
     """
     Bytes in GiB, or smaller where that would be nothing.
     """
-    for unit, scale in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
-        if abs(value) >= scale or unit == "KiB":
-            scaled = value / scale
-            text = f"{scaled:,.1f} {unit}" if scaled < 99.95 else f"{scaled:,.0f} {unit}"
-            return figure(text, current())
-    return figure(f"{value:,.0f} B", current())
+    units = ((_("GiB"), 1 << 30), (_("MiB"), 1 << 20), (_("KiB"), 1 << 10))
+    unit, scale = next((one for one in units if abs(value) >= one[1]), units[-1])
+    scaled = value / scale
+    text = f"{scaled:,.1f}" if scaled < 99.95 else f"{scaled:,.0f}"
+    return f"{figure(text, current())} {unit}"
 
 
 def share(part: Figure, whole: Figure) -> str:

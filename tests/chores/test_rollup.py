@@ -178,7 +178,7 @@ def test_a_late_sample_does_not_hide_what_outlived_its_samples(store: MemoryStor
     store.write([{**november, **new}], "create")
     assert (before or 0) + 1 == told(store, text).total["samples"]
     said = rolled(store, NOW + timedelta(minutes=10))
-    assert "1 hours expired before" in str(said)
+    assert "1 hour expired before" in str(said)
     assert (before or 0) + 1 == told(store, text).total["samples"]
 
 

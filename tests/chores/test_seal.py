@@ -164,7 +164,7 @@ def test_late_for_a_month_that_has_gone(store: MemoryStore) -> None:
     before = told(store)
     store.write([again], "create")
     assert before == told(store)
-    assert "1 hours expired before" in run(store, "rollup", NOW + timedelta(minutes=20))
+    assert "1 hour expired before" in run(store, "rollup", NOW + timedelta(minutes=20))
     assert before == told(store, NOW + timedelta(minutes=20))
 
 

@@ -124,8 +124,8 @@ def test_old_names_are_hidden_with_the_rest(tmp_path: Path) -> None:
     store.write([recent], "replace")
     store.close()
     words = ("--set", f"paths.data={tmp_path}", "retain")
-    assert "would hide  names in 1 documents of usage" in run(*words).output
-    assert "hidden  names in 1 documents of usage" in run(*words, "--yes").output
+    assert "would hide  names in 1 document of usage" in run(*words).output
+    assert "hidden  names in 1 document of usage" in run(*words, "--yes").output
     assert "nothing is older" in run(*words, "--yes").output
     store = LakeStore(tmp_path / "lake")
     (batch,) = store.scan("usage", EVERYTHING)

@@ -65,7 +65,7 @@ def test_sentences_within_sentences_are_told_too() -> None:
         told = said("waits for 1,500 of the cluster's 64 cores: it can never start")
     assert (
         told
-        == "attend 1\u202f500 cœurs sur les 64 de la grappe\u00a0: elle ne pourra jamais démarrer"
+        == "attend 1\u202f500 sur 64 cœurs que compte la grappe\u00a0: elle ne pourra jamais démarrer"
     )
 
 
@@ -76,12 +76,12 @@ def test_clauses_are_told_one_by_one() -> None:
     saw = "samples saw 4.0 % of the 150.0 core hours accounted for 30 jobs"
     with spoken("fr"):
         told = said(
-            f"{saw}; 29 jobs (145.0 h) were never sampled; 3 jobs (1.5 h) are not accounted"
+            f"{saw}; never sampled: 29 jobs (145.0 h); not accounted: 1 job (1.5 h)"
         )
     assert told == (
         "les relevés ont vu 4,0\u202f% des 150,0 heures cœur comptées pour 30 tâches"
-        "\u202f; 29 tâches (145,0\u00a0h) n’ont jamais été relevées"
-        "\u202f; 3 tâches (1,5\u00a0h) ne sont pas comptées"
+        "\u202f; jamais relevées\u00a0: 29 tâches (145,0\u00a0h)"
+        "\u202f; non comptées\u00a0: 1 tâche (1,5\u00a0h)"
     )
 
 
@@ -136,9 +136,9 @@ def test_spaces_are_set_as_french_sets_them() -> None:
     """
     What is typed with plain spaces gets those that do not break; commands and English keep theirs.
     """
-    typed = "« {name} » : {share} % de 1 024 GiB ; `scontrol show job : x` ?"
+    typed = "« {name} » : {share} % de 1 024 Gio ; `scontrol show job : x` ?"
     assert spaced(typed, "fr") == (
-        "«\u00a0{name}\u00a0»\u00a0: {share}\u202f% de 1\u202f024\u00a0GiB\u202f; "
+        "«\u00a0{name}\u00a0»\u00a0: {share}\u202f% de 1\u202f024\u00a0Gio\u202f; "
         "`scontrol show job : x`\u202f?"
     )
     assert spaced(typed, "en") == typed

@@ -132,8 +132,8 @@ def test_rejected_and_dropped_are_told(tmp_path: Path) -> None:
     )
     assert (5, 7) == (found.rejected, found.coverage.dropped)
     text = "\n".join(footer(found))
-    assert "5 documents of these days were rejected" in text
-    assert "7 documents were dropped on nodes" in text
+    assert "rejected of these days: 5 documents" in text
+    assert "dropped on nodes that could not send: 7 documents" in text
     assert (5, 7) == (as_json(found)["rejected"], as_json(found)["dropped"])
     assert answer(stored([lost]), "samples").rejected is None
 

@@ -15,7 +15,6 @@ from leadline.render import (
     Column,
     Table,
     bar,
-    counted,
     duration,
     number,
     render,
@@ -236,11 +235,3 @@ def test_no_figure_is_parted_from_its_unit() -> None:
         for lead in range(8, 24):
             text = paragraphs([f"{'x' * lead} {figure} asked for it all"], 24)
             assert figure in text
-
-
-def test_one_is_one() -> None:
-    """
-    A noun follows its figure.
-    """
-    assert ["1 node", "0 nodes", "1,203 nodes"] == [counted(n, "node") for n in (1, 0, 1203)]
-    assert ["1 query", "2 queries"] == [counted(n, "query", "queries") for n in (1, 2)]

@@ -89,7 +89,7 @@ def test_what_only_one_side_knows(store: Store) -> None:
     assert (answer.unseen, answer.unseen_hours) == (1, 2.0)
     assert (answer.unknown, answer.unknown_hours) == (1, 0.5)
     assert answer.share == 0.5
-    assert "1 jobs (2.0 h) were never sampled; 1 jobs (0.5 h) are not accounted" in str(answer)
+    assert "never sampled: 1 job (2.0 h); not accounted: 1 job (0.5 h)" in str(answer)
 
 
 def test_what_cannot_be_compared_is_left_out(store: Store) -> None:

@@ -34,8 +34,8 @@ def test_names_on_both_sides_are_compared() -> None:
         )
     )
     assert [
-        "fox: 1 the scheduler has, which send no samples: n2",
-        "fox: 2 that send samples, which the scheduler does not have: head, login",
+        "fox: known to the scheduler, without samples (1): n2",
+        "fox: sending samples, unknown to the scheduler (2): head, login",
     ] == differences(fleet)
 
 

@@ -141,7 +141,7 @@ def test_french_is_set_as_the_french_set_it() -> None:
     """
     No line breaks before a colon, a semicolon or a mark, nor within guillemets, nor before a unit.
     """
-    plain = re.compile(r" [:;!?»](?!\w)|« |[\d}] (?:%|GiB|h\b|s\b)|(?<!\w)\d+\.\d|'")
+    plain = re.compile(r" [:;!?»](?!\w)|« |[\d}] (?:%|Gio|h\b|s\b)|(?<!\w)\d+\.\d|'")
     for text, forms in translated("fr").items():
         for form in [forms] if isinstance(forms, str) else forms:
             prose = re.sub(r"`[^`]*`|\"[^\"]*\"|http:\S+|[\w.]+/[\w./]+", "", form)

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass, field, replace
 
+from leadline.formats.counted import counted
 from leadline.reports.finding import (
     BY_HOUR,
     COUNT,
@@ -72,7 +73,7 @@ def no_gpu_work(case: Case) -> list[Finding]:
             who,
             one,
             f"up to {100 * max(one.shares.values()):.0f} % of the cores taken"
-            f" in {len(one.shares)} busy hours in which no card was used",
+            f" in {counted(len(one.shares), 'busy hour')} in which no card was used",
             "run it on nodes without cards",
         )
         for who, one in taken.items()
@@ -101,7 +102,7 @@ def gpu_hogs(case: Case) -> list[Finding]:
             who,
             one,
             f"up to {100 * max(one.shares.values()):.0f} % of all cards"
-            f" in {len(one.shares)} busy hours, outside any job",
+            f" in {counted(len(one.shares), 'busy hour')}, outside any job",
             "run it as a job",
         )
         for who, one in taken.items()

@@ -9,6 +9,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from leadline.formats import Document
+from leadline.formats.counted import counted
 from leadline.formats.times import format_time, parse_time
 from leadline.reports.finding import (
     COUNT,
@@ -171,7 +172,8 @@ def many_short(case: Case) -> list[Finding]:
             user=text(row, "user.name"),
             since=format_time(case.start),
             until=format_time(case.end),
-            evidence=f"{amount(row, 'n'):,.0f} jobs of less than {case.limits.short_seconds:.0f} s",
+            evidence=f"{counted(amount(row, 'n'), 'job')} of less than"
+            f" {case.limits.short_seconds:.0f} s",
             remedy="put many into one job, as an array or a loop",
             hours=amount(row, "cpu") / HOUR,
         )

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+from leadline.formats.counted import counted
 from leadline.formats.times import format_time, parse_time
 from leadline.reports.agreement import agreement
 from leadline.reports.finding import (
@@ -69,7 +70,7 @@ def failing_cards(case: Case) -> list[Finding]:
             object=f"{row['host.name']}/{row['gpu.uuid']}",
             since=text(row, "first"),
             until=text(row, "last"),
-            evidence=text(row, "reason") or f"failing in {amount(row, 'n'):,.0f} samples",
+            evidence=text(row, "reason") or f"failing in {counted(amount(row, 'n'), 'sample')}",
             remedy="drain the node",
             severity="red",
         )
@@ -127,7 +128,7 @@ def same_name(case: Case) -> list[Finding]:
                     object=host,
                     since=min(both)[0],
                     until=max(end for _, end in both),
-                    evidence=f"{len(both) + 1} machines send under this name at once:"
+                    evidence=f"{counted(len(both) + 1, 'machine')} send under this name at once:"
                     " their figures are mixed up",
                     remedy="set collect.host on one of them",
                     severity="red",

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 
+from leadline.formats.counted import counted
 from leadline.reports.finding import (
     BY_HOUR,
     COUNT,
@@ -81,7 +82,7 @@ def _stray(key: tuple[str, str, str | None, str], rows: list[Row]) -> Finding:
         user=user,
         since=min(str(row["first"]) for row in rows),
         until=max(str(row["last"]) for row in rows),
-        evidence=f"in {count:,.0f} samples outside any job of the user",
+        evidence=f"in {counted(count, 'sample')} outside any job of the user",
         remedy="end it, or ask what it is for",
         hours=sum(amount(row, "cpu") for row in rows) / HOUR,
     )
@@ -112,7 +113,7 @@ def zombies(case: Case) -> list[Finding]:
         where=(Condition("process.state", Op.IN, ("Z",)),),
     )
     return [
-        _about(row, "zombie", f"defunct in {amount(row, 'n'):,.0f} samples", "end its parent")
+        _about(row, "zombie", f"defunct in {counted(amount(row, 'n'), 'sample')}", "end its parent")
         for row in rows
     ]
 
@@ -196,7 +197,7 @@ def hogs(case: Case) -> list[Finding]:
             since=min(hour for hour, _, _ in hours),
             until=max(hour for hour, _, _ in hours),
             evidence=f"up to {100 * max(s for _, _, s in hours):.0f} % of all cores"
-            f" in {len(hours)} busy hours, outside any job",
+            f" in {counted(len(hours), 'busy hour')}, outside any job",
             remedy="run it as a job",
             hours=sum(cpu for _, cpu, _ in hours) / HOUR,
             severity="red",

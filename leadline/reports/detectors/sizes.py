@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 
 from leadline.formats import Document
+from leadline.formats.counted import counted
 from leadline.reports.detectors.jobs import (
     about_job,
     lasting_jobs,
@@ -64,7 +65,7 @@ def mice(case: Case) -> list[Finding]:
             continue
         hours = cores * within(case, job) / HOUR
         evidence = (
-            f"whole nodes of {cores:,.0f} cores and {memory / 2**30:,.0f} GiB held, "
+            f"whole nodes of {counted(cores, 'core')} and {memory / 2**30:,.0f} GiB held, "
             f"{peak:.1f} cores and {used / 2**30:.1f} GiB used at most"
         )
         remedy = "ask for what it needs, and let others in beside it"
@@ -92,9 +93,9 @@ def _whale(
     there = system.get(str(job["cluster"]), 0.0)
     if not there or wanted is None or wanted < case.limits.whale_share * there:
         return []
-    evidence = f"{wanted:,.0f} of the cluster's {there:,.0f} cores"
+    evidence = f"{wanted:,.0f} of the cluster's {counted(there, 'core')}"
     if what == "GPUs":
-        evidence = f"{wanted:,.0f} of the cluster's {there:,.0f} GPUs"
+        evidence = f"{wanted:,.0f} of the cluster's {counted(there, 'GPU')}"
     remedy = "agree on a time for it, or on a smaller run"
     if wanted > there and "job.start" not in job:
         evidence = f"waits for {evidence}: it can never start"
@@ -144,9 +145,9 @@ def vampires(case: Case) -> list[Finding]:
             user=user,
             since=min(hour for hour, _, _, _ in hours),
             until=max(hour for hour, _, _, _ in hours),
-            evidence=f"up to {max(n for _, _, _, n in hours):,.0f} small jobs an hour took up to"
-            f" {100 * max(share for _, _, share, _ in hours):.0f} % of all cores"
-            f" in {len(hours)} busy hours",
+            evidence=f"up to {counted(max(n for _, _, _, n in hours), 'small job')} an hour"
+            f" took up to {100 * max(share for _, _, share, _ in hours):.0f} % of all cores"
+            f" in {counted(len(hours), 'busy hour')}",
             remedy="limit how many run at once, as an array with %N",
             hours=sum(cpu for _, cpu, _, _ in hours) / HOUR,
         )
