@@ -22,7 +22,6 @@ from leadline.query.compile import conditions_of
 from leadline.query.public import PERIOD as PUBLIC_PERIOD
 from leadline.query.question import DEFAULT_PERIOD, Question
 from leadline.query.sure import Sure, how_sure
-from leadline.query.zones import question_zone
 from leadline.store.contract import Found, Health, Store
 from leadline.store.plan import Aggregate, Condition, Function, Group, Plan, Row
 from leadline.store.scope import Scope
@@ -85,6 +84,7 @@ class Desk:
         Now, in steps as long as answers are remembered: one page's questions share one now.
         """
         return self._step(self.remember)
+
 
     def _step(self, step: timedelta) -> datetime:
         moment = self.site.clock()
@@ -198,11 +198,13 @@ class Desk:
         rows = self.once(key, lambda: self.open().ask(plan, TOTALS))
         return sorted(str(row["cluster"]) for row in rows if row["cluster"] is not None)
 
-    def _life(self, key: Hashable) -> timedelta:
+    def _fresh(self, key: Hashable, made: datetime) -> bool:
         """
+        moment to come is of a clock that was set back since.
         Answers hold their own moment in the key, so an old one is never found again.
         """
-        return LONGEST if _asked_of(key) else self.remember
+        life = LONGEST if _asked_of(key) else self.remember
+        return timedelta() <= self.site.clock() - made <= life
 
     def once(self, key: Hashable, work: Callable[[], T]) -> T:
         """
@@ -212,7 +214,7 @@ class Desk:
             one = self._asked.setdefault(key, Lock())
         with one:
             kept = self._kept.get(key)
-            if kept is not None and self.site.clock() - kept[0] <= self._life(key):
+            if kept is not None and self._fresh(key, kept[0]):
                 return cast(T, kept[1])
             try:
                 found = work()
@@ -232,8 +234,7 @@ class Desk:
         What is remembered under KEY; None where nothing is.
         """
         kept = self._kept.get(key)
-        fresh = kept is not None and self.site.clock() - kept[0] <= self._life(key)
-        return kept[1] if kept is not None and fresh else None
+        return kept[1] if kept is not None and self._fresh(key, kept[0]) else None
 
     def drop(self, key: Hashable) -> None:
         with self._lock:

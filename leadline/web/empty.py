@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from leadline.errors import StoreError
 from leadline.language import _
 from leadline.query import Answer
 from leadline.query.question import Question
@@ -18,11 +19,14 @@ DEMO = "leadline up --demo"
 
 def newest_sample() -> datetime | None:
     """
-    When the store last heard from any node.
+    When the store last heard from any node. A store that is away is no empty one.
     """
+    store = desk().health()
+    if not store.ok and not store.datasets:
+        raise StoreError("; ".join(store.problems))
     found = [
         health.newest
-        for name, health in desk().health().datasets.items()
+        for name, health in store.datasets.items()
         if name in {"process", "node", "gpu"} and health.newest
     ]
     return datetime.fromisoformat(max(found)) if found else None

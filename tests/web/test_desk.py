@@ -92,3 +92,15 @@ def test_what_holds_its_moment_is_kept_longer() -> None:
         desk.once(("health",), lambda: work("health"))
         clock.now += timedelta(seconds=60)
     assert made == ["findings", "health", "health"]
+
+
+def test_a_clock_set_back_keeps_nothing_for_ever() -> None:
+    """
+    What was answered at a moment that is still to come is asked again.
+    """
+    desk, clock = desk_with(CountingStore())
+    answers = iter(range(9))
+    assert desk.once(("health",), lambda: next(answers)) == 0
+    clock.now -= timedelta(hours=1)
+    assert desk.once(("health",), lambda: next(answers)) == 1
+    assert desk.once(("health",), lambda: next(answers)) == 1

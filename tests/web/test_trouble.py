@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 from flask import Flask
 
+from leadline.errors import StoreError
+from leadline.store.contract import Health
 from leadline.store.memory import MemoryStore
 from leadline.web import create_app
 from leadline.web.headers import HEADERS
@@ -33,3 +37,24 @@ def test_what_breaks_says_nothing_of_its_inside(broken: Flask, address: str) -> 
     assert "hunter2" not in told
     assert "ZeroDivisionError" not in told
     assert "leadline serve" in told
+
+
+@pytest.mark.parametrize("address", ["/", "/data", "/jobs", "/usage", "/nodes", "/findings"])
+def test_a_store_that_is_away_is_no_empty_one(address: str) -> None:
+    """
+    Pages say that the store does not answer, never that nothing has been measured.
+    """
+
+    class Away(MemoryStore):
+        def health(self) -> Health:
+            return Health("opensearch", False, ("connection refused",), {})
+
+        def ask(self, *_: object, **__: object) -> list[dict[str, object]]:  # type: ignore[override]
+            raise StoreError("connection refused")
+
+        def scan(self, *_: object, **__: object) -> Iterator[list[dict[str, object]]]:  # type: ignore[override]
+            raise StoreError("connection refused")
+
+    answer = create_app(site_of(Away())).test_client().get(address)
+    assert answer.status_code == 503
+    assert "connection refused" in answer.get_data(as_text=True)

@@ -246,8 +246,11 @@ class LakeStore:
                     format_time(max(file.last for file in files)),
                     format_time(min(file.first for file in files)),
                 )
-        problems = [] if file_system(self.folder) else ["the lake's file system is not known"]
-        return Health("lake", True, tuple(problems), datasets)
+        there = self.folder.is_dir()
+        problems = [] if there else [f"{self.folder} is not there; is its disk mounted?"]
+        if there and not file_system(self.folder):
+            problems.append("the lake's file system is not known")
+        return Health("lake", there, tuple(problems), datasets)
 
     def compact(self) -> int:
         """

@@ -331,3 +331,15 @@ def test_what_came_in_late_is_looked_for_in_few_files(lake: LakeStore) -> None:
     earlier = (Condition("event.ingested", Op.AT_LEAST, ("2026-11-21T06:00:00.000Z",)),)
     with pytest.raises(StoreError):
         lake.ask(Plan("process", first, where=earlier), EVERYTHING)
+
+
+def test_a_folder_that_goes_away_is_told(tmp_path: Path) -> None:
+    """
+    A lake whose disk is gone is not well, and no empty one.
+    """
+    store = LakeStore(tmp_path / "lake")
+    assert store.health().ok
+    (tmp_path / "lake").rename(tmp_path / "elsewhere")
+    told = store.health()
+    assert not told.ok
+    assert "is its disk mounted?" in told.problems[0]
