@@ -22,6 +22,7 @@ from leadline.query.compile import conditions_of
 from leadline.query.public import PERIOD as PUBLIC_PERIOD
 from leadline.query.question import DEFAULT_PERIOD, Question
 from leadline.query.sure import Sure, how_sure
+from leadline.query.zones import question_zone
 from leadline.store.contract import Found, Health, Store
 from leadline.store.plan import Aggregate, Condition, Function, Group, Plan, Row
 from leadline.store.scope import Scope
