@@ -151,7 +151,8 @@ def cells(asked: Question, answer: Answer, measure: Measure, ask: Ask) -> Spec |
     if len(asked.by) != 1 or dimension(asked.by[0]).clock:
         return None
     bucket = asked.bucket or best_bucket(answer)
-    series = ask(replace(asked, measures=(measure.name,), bucket=bucket, order=""))
+    top = min(asked.top or MOST_BARS, MOST_BARS)
+    series = ask(replace(asked, measures=(measure.name,), bucket=bucket, order="", top=top))
     zone = series.period.zone
     times = filled(sorted({str(row[bucket]) for row in series.rows}), bucket)
     parts = {time: part_inside(time, bucket, series) if measure.adds else 1.0 for time in times}

@@ -27,10 +27,12 @@ Spec = dict[str, object]
 Ask = Callable[[Question], Answer]
 MOST_BANDS = 10
 MOST_BARS = 40
+MOST_TIMES = 170  # steps of a picture: a week has 168 hours
 LEAST_PART = 0.1  # of a bucket: less of it says nothing about the rest
 # What a band's label stands for where nothing tells rows apart.
 WHOLE = "all"
 STEP = {"hour": timedelta(hours=1), "day": timedelta(days=1), "week": timedelta(days=7)}
+COARSER = {"hour": ("day", 24), "day": ("week", 7), "week": ("month", 4), "month": ("year", 12)}
 STEPS = ((3, "hour"), (120, "day"), (800, "week"), (10_000_000, "month"))
 
 
@@ -44,7 +46,7 @@ def picture(
     """
     from leadline.reports.kinds import KINDS
 
-    asked = canonical(asked)
+    asked, answer = visible(canonical(asked), answer, ask)
     if kind in KINDS and (drawn := KINDS[kind](asked, answer, measure, ask)) is not None:
         return drawn
     if (drawn := in_page(asked, answer, measure, ask)) is not None:
@@ -52,8 +54,22 @@ def picture(
     return KINDS["bars"](asked, answer, measure, ask)
 
 
+def visible(asked: Question, answer: Answer, ask: Ask) -> tuple[Question, Answer]:
+    """
+    The same by steps of time that can be told apart in a picture: a year of hours by the week.
+    """
+    bucket, count = answer.question.bucket, len(answer.total_by_time)
+    if bucket is None or count <= MOST_TIMES:
+        return asked, answer
+    while count > MOST_TIMES and bucket in COARSER:
+        bucket, times = COARSER[bucket]
+        count = -(-count // times)
+    asked = replace(asked, bucket=bucket)
+    return asked, ask(asked)
+
+
 def axis(measure: Measure) -> str:
-    return f"{_(measure.title)}, GiB" if measure.unit == "bytes" else _(measure.title)
+    return f"{_(measure.title)}, {_('GiB')}" if measure.unit == "bytes" else _(measure.title)
 
 
 def named(answer: Answer, key: str, value: Scalar | None) -> str:

@@ -5,7 +5,7 @@ From changes of state to spans of time. Nobody looked is `unknown`, never up.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from leadline.formats import Document
 from leadline.formats.nodestate import Time, time_class, written
@@ -167,3 +167,30 @@ def availability(seconds: Mapping[Time, float]) -> float | None:
     """
     known = sum(value for name, value in seconds.items() if name != "unknown")
     return 100.0 * seconds["up"] / known if known > 0 else None
+
+
+def apart(known: Sequence[Span], most: int) -> list[Span]:
+    """
+    SPANS in so many pieces at MOST, as they can be told apart in a picture: a piece with several of
+    them is the worst of these.
+    """
+    if len(known) <= most:
+        return list(known)
+    begin, step = known[0].start, (known[-1].end - known[0].start) / most
+    slots: dict[int, Span] = {}
+    for span in known:
+        last = min(most - 1, int((span.end - begin) / step - 1e-9))
+        for slot in range(int((span.start - begin) / step), last + 1):
+            if slot not in slots or _badness(span) > _badness(slots[slot]):
+                slots[slot] = span
+    found: list[Span] = []
+    for slot, span in sorted(slots.items()):
+        start, end = begin + slot * step, begin + (slot + 1) * step
+        if found and replace(found[-1], start=0, end=0) == replace(span, start=0, end=0):
+            start = found.pop().start
+        found.append(replace(span, start=start, end=end))
+    return found
+
+
+def _badness(span: Span) -> int:
+    return ("up", "unknown", "drained", "down").index(span.time)

@@ -22,7 +22,7 @@ from leadline.query.compile import conditions_of
 from leadline.query.public import PERIOD as PUBLIC_PERIOD
 from leadline.query.question import DEFAULT_PERIOD, Question
 from leadline.query.sure import Sure, how_sure
-from leadline.query.zones import question_zone
+from leadline.query.zones import own_zones, question_zone
 from leadline.store.contract import Found, Health, Store
 from leadline.store.plan import Aggregate, Condition, Function, Group, Plan, Row
 from leadline.store.scope import Scope
@@ -86,8 +86,15 @@ class Desk:
         """
         return self._step(self.remember)
 
+    def hold(self, moment: datetime) -> None:
+        """
+        All that this request asks is as of MOMENT.
+        """
+        g.held = moment
 
     def _step(self, step: timedelta) -> datetime:
+        if has_request_context() and (held := g.get("held")) is not None:
+            return cast(datetime, held)
         moment = self.site.clock()
         return moment - timedelta(seconds=moment.timestamp() % max(1.0, step.total_seconds()))
 
@@ -103,6 +110,7 @@ class Desk:
                 seen,
                 now,
                 zone=self.zone_of(question),
+                own=own_zones(question, self.site.clusters),
                 named=self.site.periods,
                 rejected=self.site.rejected_in,
             ),
@@ -172,15 +180,15 @@ class Desk:
         Command lines that hold WORDS, among those the question's filters and period leave.
         """
         period, where = self.conditions(asked, "process")
-        seen = self.scope
+        seen, end = self.scope, min(period.end or self.now, self.now)
         return self.once(
-            ("search", words, str(asked), limit, period.start, period.end, seen),
+            ("search", words, str(asked), limit, period.start, end, seen),
             lambda: self.open().search(
                 words,
                 seen,
                 where=where,
                 start=period.start,
-                end=period.end,
+                end=end,
                 limit=limit,
             ),
         )
@@ -201,8 +209,8 @@ class Desk:
 
     def _fresh(self, key: Hashable, made: datetime) -> bool:
         """
+        Answers hold their own moment in the key, so an old one is never found again. One of a
         moment to come is of a clock that was set back since.
-        Answers hold their own moment in the key, so an old one is never found again.
         """
         life = LONGEST if _asked_of(key) else self.remember
         return timedelta() <= self.site.clock() - made <= life

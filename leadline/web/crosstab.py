@@ -18,6 +18,7 @@ from leadline.web.tables import Cell, Link, head, label
 from leadline.web.words import number
 
 LEAST = 40  # rows; fewer are read one below the other
+MOST_NAMES, MOST_TIMES = 40, 170  # columns that anybody reads across: a week has 168 hours
 
 Row = Mapping[str, Scalar | None]
 
@@ -35,6 +36,7 @@ class Cross:
     corner: str
     columns: tuple[Cell, ...]
     rows: tuple[Line, ...]
+    feet: tuple[Line, ...]
     wholes: bool  # whether rows have a sum
     caption: str
 
@@ -52,7 +54,10 @@ def cross(answer: Answer, measure: Measure, link: Link) -> Cross | None:
     for row in answer.rows:
         found.setdefault(row[down], {})[row[across]] = row
         columns.setdefault(row[across], row)
-    if across in BUCKETS or across in CLOCK:
+    timed = across in BUCKETS or across in CLOCK
+    if len(columns) > (MOST_TIMES if timed else MOST_NAMES):
+        return None
+    if timed:
         columns = dict(sorted(columns.items(), key=lambda item: (item[0] is None, item[0])))
     rows = [
         _line(
@@ -64,13 +69,14 @@ def cross(answer: Answer, measure: Measure, link: Link) -> Cross | None:
         )
         for value, cells in found.items()
     ]
+    feet = []
     for name, series in (
         (_("others"), answer.others_by_time),
         (_("total"), answer.total_by_time),
     ):
         if series and across in BUCKETS:
             kind = "others" if series is answer.others_by_time else "total"
-            rows.append(_line(Cell(name), {r[across]: r for r in series}, columns, measure, kind))
+            feet.append(_line(Cell(name), {r[across]: r for r in series}, columns, measure, kind))
     return Cross(
         corner=head(down),
         columns=tuple(
@@ -78,6 +84,7 @@ def cross(answer: Answer, measure: Measure, link: Link) -> Cross | None:
             for value, row in columns.items()
         ),
         rows=tuple(rows),
+        feet=tuple(feet),
         wholes=measure.adds,
         caption=_("{measure}, by {down} and {across}").format(
             measure=_(measure.title), down=head(down).lower(), across=head(across).lower()

@@ -66,7 +66,7 @@ def address(asked: Question, endpoint: str = "usage", **more: str) -> str:
     The address that asks it; what goes without saying is left out. The picture that a reader chose
     stays chosen, whatever else of the question changes.
     """
-    if (kind := chosen()) and endpoint in ("usage", "usage_svg", "usage_png"):
+    if (kind := chosen()) and endpoint in ("usage", "usage_svg", "usage_png", "usage_vega"):
         more[PICTURE] = kind
     kept = {name: text for name, text in parameters(asked).items() if text != UNSAID.get(name)}
     return f"{url_for(endpoint)}?{urlencode(kept | more)}"
@@ -79,7 +79,10 @@ def exports(asked: Question, **more: str) -> list[tuple[str, str]]:
     forms = [(form.upper(), address(asked, "api_usage", format=form)) for form in ("csv", "json")]
     if desk().scope.least:
         return forms
-    return [*forms, *((f.upper(), address(asked, f"usage_{f}", **more)) for f in ("svg", "png"))]
+    return [
+        *forms,
+        *((f.upper(), address(asked, f"usage_{f}", **more)) for f in ("svg", "png", "vega")),
+    ]
 
 
 def chosen() -> str:

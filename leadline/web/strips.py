@@ -12,12 +12,14 @@ from dataclasses import dataclass
 from markupsafe import escape
 
 from leadline.language import _
-from leadline.reports.timeline import Span
+from leadline.reports.timeline import Span, apart
 
 SHADES = (0.08, 0.25, 0.45, 0.65, 0.85, 1.0)  # of one colour: it prints in grey
 CELL, HIGH, NAME = 22, 15, 136  # pixels of a cell, of a row, for the names
 LETTERS = 19  # of a name that are shown
 WIDE, THICK = 720, 22  # a line of states
+LONGEST_REASON = 60
+MOST_PIECES = 240  # of it: each three pixels wide
 HATCH = (
     '<pattern id="{id}" width="5" height="5" patternUnits="userSpaceOnUse">'
     '<path d="M0 5L5 0" stroke="currentColor" stroke-opacity="0.35"/></pattern>'
@@ -87,6 +89,7 @@ def line(spans: Sequence[Span], title: str) -> str:
     """
     States from left to right, each as long as it lasted.
     """
+    spans = apart(spans, MOST_PIECES)
     start, end = spans[0].start, spans[-1].end
     scale = WIDE / max(end - start, 1.0)
     parts = []
@@ -94,7 +97,7 @@ def line(spans: Sequence[Span], title: str) -> str:
         look = LOOKS.get(span.time)
         fill = f'class="{look}"' if look else 'fill="url(#hatch-line)"'
         x, width = (span.start - start) * scale, max(span.seconds * scale, 0.7)
-        told = escape(f"{span.state or _('nobody looked')} {span.reason}".strip())
+        told = escape(f"{span.state or _('nobody looked')} {span.reason}".strip()[:LONGEST_REASON])
         parts.append(
             f'<rect {fill} x="{x:.1f}" width="{width:.1f}" height="{THICK}">'
             f"<title>{told}</title></rect>"

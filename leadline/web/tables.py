@@ -5,7 +5,7 @@ Answers as tables: rows with linked names, a bar for the measure asked for, othe
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from leadline.language import _
 from leadline.query import Answer
@@ -18,6 +18,7 @@ from leadline.store.plan import Scalar
 from leadline.web.words import NOT_MEASURED, gain, number, share
 
 LONGEST_NAME = 160
+WHOLE = slice(None)
 Link = Callable[[str, Value], str]
 
 
@@ -68,7 +69,7 @@ class Table:
     total: tuple[str, ...] = ()
     shares: bool = False
     whole: str = ""  # 100.0 %, as the reader writes it
-    more: str = field(default="", compare=False)
+    more: str = ""  # where all of it is
     against: str = ""  # what rows are compared with
     change: str = ""  # of the total
 
@@ -121,27 +122,29 @@ def build(
     order: Callable[[str], str] | None = None,
     more: str = "",
     before: Before | None = None,
+    part: slice = WHOLE,
 ) -> Table:
     """
-    The table of an ANSWER; LINK gives the address of a name, ORDER that of the same by a measure,
-    BEFORE what the rows were in the period before.
+    The table of an ANSWER or of a PART of its rows; LINK gives the address of a name, ORDER that of
+    the same by a measure, BEFORE what the rows were in the period before.
     """
     asked = answer.question
     first = measures[0]
-    keys = [label(answer, asked.by[0], row) for row in answer.rows] if asked.by else []
-    places = assign(dict.fromkeys(keys))
+    keys = [answer.label(asked.by[0], row[asked.by[0]]) for row in answer.rows] if asked.by else []
+    places = assign(dict.fromkeys(keys))  # of names as they are, whatever language is read
     whole = answer.total.get(first.name)
     longest = _longest(answer, first.name)
     shares = first.adds and isinstance(whole, int | float) and whole > 0
     rows = []
-    for row in answer.rows:
-        key = label(answer, asked.by[0], row) if asked.by else ""
+    for row in answer.rows[part]:
+        key = answer.label(asked.by[0], row[asked.by[0]]) if asked.by else ""
         # An hour or a class is no thing that has a colour.
         plain = not key or asked.by[0] in CLOCK or bool(dimension(asked.by[0]).edges)
         colour = "ca" if plain else f"c{places[key]}"
         line = _line(answer, row, measures, link, longest, whole, colour)
         rows.append(line if before is None else replace(line, change=before.change(asked, row)))
-    if answer.others is not None:
+    ends = part.stop is None or part.stop >= len(answer.rows)
+    if answer.others is not None and ends:
         rows.append(_others(answer, measures, longest, whole))
     return Table(
         heads=tuple(head(name) for name in asked.keys),

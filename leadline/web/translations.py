@@ -69,13 +69,18 @@ ERRORS = (
     "leadline.reports.life",
     "leadline.store.scope",
     "leadline.web.links",
+    "leadline.web.pages.burndown",
     "leadline.web.pages.compare",
+    "leadline.web.pages.drawing",
     "leadline.web.pages.findings",
     "leadline.web.pages.node",
+    "leadline.web.pages.states",
     "leadline.web.pages.usage",
+    "leadline.web.paging",
 )
 _WORDS = re.compile(r"[a-z]{2,}\W* \W*\w+|\w+\W* \W*[a-z]{2,}", re.IGNORECASE)
-PLUMBING = {"amount", "ceil", "len", "limits", "math", "number", "or", "row", "self", "str", "view"}
+PLUMBING = {"amount", "ceil", "counted", "len", "limits", "math", "number", "or", "row", "self"}
+PLUMBING |= {"str", "view"}
 _OPTION = re.compile(r"(--?[\w-]+=?(\{\w+\}|\d+)?[: ]?)+")
 HEAD = """# {name} for leadline.
 # Sorted, one text after the other. `python -m leadline.web.translations` adds what is new and
@@ -169,12 +174,25 @@ def sentences(source: str) -> set[str]:
     skipped = {id(node) for node in _unseen(tree)}
     found = set()
     for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "counted":
+            found |= _nouns(node)
         if id(node) in skipped:
             continue
         text = _text_of(node)
         if text and _WORDS.search(re.sub(r"\{\w+\}", "", text)) and not _OPTION.fullmatch(text):
             found.add(text.strip())
     return found
+
+
+def _nouns(call: ast.Call) -> set[str]:
+    """
+    What `counted` may say, which stands in the braces of a sentence.
+    """
+    told = [str(part.value) for part in call.args if isinstance(part, ast.Constant)]
+    if not told:
+        return set()
+    one, *several = told
+    return {f"1 {one}", f"{{count}} {several[0] if several else f'{one}s'}"}
 
 
 def _text_of(node: ast.AST) -> str:

@@ -83,6 +83,7 @@ ROUTES = (
             WHERE,
             period(),
             limit(50, 100),
+            CURSOR,
         ),
     ),
     Route(
@@ -113,7 +114,7 @@ ROUTES = (
                 name="format",
                 meaning="How to answer; all but json tell its use over time",
                 default="json",
-                choices=("json", "csv", "svg", "png"),
+                choices=("json", "csv", "svg", "png", "vega"),
             ),
         ),
     ),
@@ -190,6 +191,8 @@ ROUTES = (
         answer=schemas.listed(schemas.ALLOCATION),
         parameters=(
             Parameter(name="all", meaning="1: old and coming ones as well", choices=("", "1")),
+            limit(200),
+            CURSOR,
             JSON_OR_CSV,
         ),
     ),

@@ -10,18 +10,19 @@ from collections.abc import Sequence
 
 from werkzeug.wrappers import Response
 
-from leadline.query import Question
 from leadline.reports.allocations import COLUMNS, Allocation, rows
 from leadline.reports.allocations import allocations as told
 from leadline.reports.grants import Grant
-from leadline.web.api.answers import Piece, listed
+from leadline.web.api.answers import listed
 from leadline.web.api.constants import grants
 from leadline.web.asking import TOTALS, desk
+from leadline.web.paging import begin, piece
 
 
-def allocations(all: str, format: str) -> Response:
+def allocations(all: str, limit: str, cursor: str, format: str) -> Response:
+    first = begin(cursor)
     found = [dict(row) for row in rows(seen(everything=all == "1"))]
-    return listed(Piece(found), format, COLUMNS, "allocations")
+    return listed(piece(found, first, int(limit)), format, COLUMNS, "allocations")
 
 
 def seen(*, everything: bool) -> Sequence[Allocation]:
@@ -29,8 +30,7 @@ def seen(*, everything: bool) -> Sequence[Allocation]:
     Grants in force, or old and coming ones as well, of all projects or those the reader works for.
     """
     now = desk().now
-    known = [one for one in grants(now) if everything or one.start <= now < one.end]
-    mine = [one for one in known if one.project is None or _works_for(one.project)]
+    mine = [one for one in grants(now) if everything or one.start <= now < one.end]
     store, settings = desk().open(), desk().site.allocations
     return desk().once(
         ("allocations", tuple(_key(one) for one in mine), now),
@@ -40,10 +40,3 @@ def seen(*, everything: bool) -> Sequence[Allocation]:
 
 def _key(one: Grant) -> tuple[object, ...]:
     return one.project, one.places, one.start, one.end, one.measure
-
-
-def _works_for(project: str) -> bool:
-    if desk().scope.everything:
-        return True
-    mine = Question(("core_hours_used", "jobs"), ("project",), period="last 1 year", top=1000)
-    return any(row["project"] == project for row in desk().ask(mine).rows)

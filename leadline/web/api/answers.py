@@ -4,23 +4,20 @@ How the API answers: JSON or CSV with an ETag, long lists in pieces.
 
 from __future__ import annotations
 
-import base64
-import binascii
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from urllib.parse import urlencode
 
 import orjson
 from flask import make_response, request
 from werkzeug.wrappers import Response
 
-from leadline.errors import QuestionError
 from leadline.query.sure import Sure
 from leadline.render import Column, Table, render
 from leadline.render.table import Value
 from leadline.reports.answers import sure_json
+from leadline.web.paging import Piece, Rows, cursor, place_of
 
-Rows = Sequence[Mapping[str, object]]
+VEGA_LITE = "application/vnd.vegalite.v5+json"
 
 
 def sent(body: bytes | str, kind: str, file: str = "") -> Response:
@@ -44,14 +41,8 @@ def as_csv(text: str, file: str) -> Response:
     return sent(text, "text/csv; charset=utf-8", file)
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """
-    Some rows of a long list, and where the next ones begin (nothing: these were the last).
-    """
-
-    rows: Rows
-    after: Sequence[object] = ()
+def as_vega_lite(spec: bytes, file: str) -> Response:
+    return sent(spec, VEGA_LITE, file)
 
 
 def listed(
@@ -73,29 +64,6 @@ def listed(
         address = f"{request.root_path}{request.path}?{urlencode(fields)}"
         response.headers["Link"] = f'<{address}>; rel="next"'
     return response
-
-
-def cursor(place: Sequence[object]) -> str:
-    """
-    PLACE as one word that an address can carry.
-    """
-    return base64.urlsafe_b64encode(orjson.dumps(list(place))).decode().rstrip("=")
-
-
-def place_of(text: str, kinds: Sequence[type]) -> list[object] | None:
-    """
-    The place a cursor names, its parts of these KINDS; None without one.
-    """
-    if not text:
-        return None
-    try:
-        place = orjson.loads(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
-    except (binascii.Error, ValueError):
-        place = None
-    fits = isinstance(place, list) and len(place) == len(kinds)
-    if not fits or not all(type(p) is kind for p, kind in zip(place, kinds, strict=True)):
-        raise QuestionError(f"cursor {text[:40]}: not one of ours; take it from `next`")
-    return list(place)
 
 
 def cut(rows: Rows, keys: Sequence[str], limit: int, after: str) -> Piece:

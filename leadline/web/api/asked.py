@@ -4,6 +4,8 @@ Questions for programs: usage and search, as the pages ask them.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from werkzeug.wrappers import Response
 
 from leadline.query import Question, parse_filters
@@ -12,6 +14,8 @@ from leadline.web.api.answers import as_csv, as_json, sent
 from leadline.web.asking import desk
 from leadline.web.export import to_csv, to_json
 from leadline.web.links import read
+from leadline.web.paging import after, begin
+from leadline.web.paging import cursor as cursor_of
 
 
 def usage(format: str, **fields: str) -> Response:
@@ -21,7 +25,11 @@ def usage(format: str, **fields: str) -> Response:
     return sent(to_json(answer), "application/json")
 
 
-def search(words: str, where: str, period: str, limit: str) -> Response:
+def search(words: str, where: str, period: str, limit: str, cursor: str) -> Response:
     asked = Question(where=parse_filters(where), period=period)
-    found = desk().search(words[:500], asked, int(limit))
-    return as_json(found_json(found, desk().sure(asked)))
+    first = begin(cursor)
+    found = desk().search(words[:500], asked, first + int(limit))
+    shown = replace(found, hits=found.hits[first:])
+    told = first + len(shown.hits)
+    following = cursor_of(after(told)) if shown.hits and told < found.total else None
+    return as_json({**found_json(shown, desk().sure(asked)), "next": following})

@@ -13,7 +13,7 @@ from leadline.errors import FormatError, QuestionError
 from leadline.formats.times import EARLIEST, format_time, parse_time
 from leadline.query import Filter, Period, Question, parse_filters
 from leadline.render import Column, render
-from leadline.render.charts import draw_file, draw_png
+from leadline.render.charts import draw_file, draw_png, draw_vega
 from leadline.reports.finding import Case
 from leadline.reports.findings import COLUMNS as FINDING
 from leadline.reports.findings import findings as find
@@ -27,8 +27,9 @@ from leadline.reports.jobs import job_rows
 from leadline.reports.nodes import fleet, node_rows
 from leadline.store.plan import Condition, Op
 from leadline.store.scope import EVERYTHING
-from leadline.web.api.answers import Piece, Rows, as_csv, as_json, cut, listed, place_of, sent
+from leadline.web.api.answers import as_csv, as_json, as_vega_lite, cut, listed, sent
 from leadline.web.asking import desk
+from leadline.web.paging import Piece, Rows, begin, piece, place_of
 
 TICK = timedelta(milliseconds=1)  # the step of written times
 MOST_AT_ONCE = 10_000  # runs of one moment that a cursor can count
@@ -128,6 +129,8 @@ def job(job: str, run: str, format: str) -> Response:
         raise QuestionError(f"job {job}: too few samples for a picture")
     if format == "svg":
         return sent(draw_file(picture), "image/svg+xml; charset=utf-8")
+    if format == "vega":
+        return as_vega_lite(draw_vega(picture), "job.vl.json")
     return sent(draw_png(picture), "image/png")
 
 
@@ -151,6 +154,7 @@ def nodes(period: str, where: str, limit: str, cursor: str, format: str) -> Resp
 def findings(
     period: str, kind: str, cluster: str, limit: str, cursor: str, format: str
 ) -> Response:
+    first = begin(cursor)
     start, end = bounds(desk().period(period))
     seen, kinds = desk().scope, tuple(part.strip() for part in kind.split(",") if part.strip())
     where = (Condition("cluster", Op.IN, (cluster,)),) if cluster else ()
@@ -158,10 +162,9 @@ def findings(
     found = desk().once(
         ("findings", kinds, cluster, start, end, seen), lambda: finding_rows(find(case, kinds))
     )
-    ranked = [{**row, "rank": f"{place:06d}"} for place, row in enumerate(found)]
     named = (Filter("cluster", (cluster,)),) if cluster else ()
     sure = desk().sure(Question(where=named, period=period))
-    return listed(cut(ranked, ("rank",), int(limit), cursor), format, FINDING, "findings", sure)
+    return listed(piece(found, first, int(limit)), format, FINDING, "findings", sure)
 
 
 def bounds(span: Period) -> tuple[datetime, datetime]:

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from werkzeug.wrappers import Response
 
 from leadline.web.api import schemas
-from leadline.web.api.answers import as_json
+from leadline.web.api.answers import VEGA_LITE, as_json
 from leadline.web.api.route import Parameter, Route, Schema
 from leadline.web.problem import PROBLEM
 
@@ -18,6 +18,7 @@ FORMS = {
     "csv": "text/csv",
     "svg": "image/svg+xml",
     "png": "image/png",
+    "vega": VEGA_LITE,
 }
 ABOUT = (
     "What really runs on the clusters. A question is asked by its parts or as one line; amounts "

@@ -69,7 +69,12 @@ HIT = object_of(
     programs=list_of(TEXT),
 )
 FOUND = object_of(
-    ("total", "hits"), total=COUNT, hits=list_of(HIT), facets={"type": "object"}, **SURE
+    ("total", "hits", "next"),
+    total=COUNT,
+    hits=list_of(HIT),
+    facets={"type": "object"},
+    next=MAYBE_TEXT,
+    **SURE,
 )
 
 JOB = object_of(

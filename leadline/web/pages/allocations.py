@@ -5,7 +5,7 @@ The page of allocations: what was granted, used and left, and where it will end.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from flask import render_template, request, url_for
@@ -13,9 +13,11 @@ from flask import render_template, request, url_for
 from leadline.language import _, ngettext
 from leadline.query import Filter, Question
 from leadline.reports.allocations import Allocation
-from leadline.reports.grants import Grant
+from leadline.reports.burndown import whose
 from leadline.web.api.allocations import seen
+from leadline.web.export import links as files
 from leadline.web.links import address
+from leadline.web.paging import ALONE, Leaf, begin, fitted, leaf
 from leadline.web.sentences import clusters
 from leadline.web.words import day, days, number, percent
 
@@ -52,10 +54,13 @@ class Page:
     sentence: str = ""
     exports: Sequence[tuple[str, str]] = ()
     lines: Sequence[Line] = ()
+    curves: Sequence[tuple[str, str]] = ()  # the small lines as files
     empty: Sequence[str] = ()
+    leaf: Leaf = ALONE
 
 
 def show() -> str:
+    first = begin(request.args.get("cursor", ""))
     everything = request.args.get("all") == "1"
     found = seen(everything=everything)
     page = Page(
@@ -67,10 +72,25 @@ def show() -> str:
             (form.upper(), url_for("api_allocations", format=form, all=1 if everything else None))
             for form in ("csv", "json")
         ],
-        lines=[_line(one) for one in found],
         empty=() if found else _why(everything),
     )
-    return render_template("allocations.html", page=page)
+
+    def to(place: str) -> str:
+        return url_for("allocations", all=1 if everything else None, cursor=place or None)
+
+    def over_time(form: str) -> str:
+        place = request.args.get("cursor") or None
+        every = 1 if everything else None
+        return url_for("allocations_over_time", form=form, all=every, cursor=place)
+
+    def draw(most: int) -> str:
+        lines = [_line(one) for one in found[first : first + most]]
+        below = leaf(first, len(found), len(lines), to)
+        curves = files(over_time) if any(line.curve for line in lines) else []
+        told = replace(page, lines=lines, curves=curves, leaf=below)
+        return render_template("allocations.html", page=told)
+
+    return fitted(draw, len(found))
 
 
 def _sentence(found: Sequence[Allocation]) -> str:
@@ -100,7 +120,6 @@ def _why(everything: bool) -> list[str]:
 
 def _line(one: Allocation) -> Line:
     grant = one.grant
-    whose = grant.project or _("all projects")
     where = [Filter("project", (grant.project,))] if grant.project else []
     where += grant.places
     by = "user" if grant.project else "project"
@@ -108,7 +127,7 @@ def _line(one: Allocation) -> Line:
     first = grant.start.astimezone(zone).date()
     last = (grant.end.astimezone(zone) - timedelta(seconds=1)).date()
     return Line(
-        whose=f"{whose}{_where(grant)}",
+        whose=whose(grant),
         link=address(Question((grant.measure,), (by,), tuple(where), f"{first}..{last}", top=20)),
         of=_("core hours") if grant.resource == "core" else _("GPU hours"),
         period=days(first, last),
@@ -127,11 +146,6 @@ def _line(one: Allocation) -> Line:
         curve=_curve(one),
         note=grant.note,
     )
-
-
-def _where(grant: Grant) -> str:
-    place = _(" on {places}").format(places=grant.cluster) if grant.cluster else ""
-    return place + "".join(f", {name}" for name in (grant.partition, grant.gpu_model) if name)
 
 
 def _verdict(one: Allocation) -> str:

@@ -16,16 +16,16 @@ from leadline.formats.times import EARLIEST, parse_time
 from leadline.language import _
 from leadline.query import Period
 from leadline.render import Column, Table, render
-from leadline.render.charts import draw_file, draw_png
+from leadline.render.charts import draw_file, draw_png, draw_vega
 from leadline.render.charts.profile import Track, tracks
 from leadline.reports.picture import clock_time
 from leadline.store.plan import Aggregate, Bucket, Condition, Function, Group, Op, Row
-from leadline.web.api.answers import as_csv, as_json, sent
+from leadline.web.api.answers import as_csv, as_json, as_vega_lite, sent
 from leadline.web.asking import desk
 from leadline.web.pages.fleet import HOUR, RATE, WHOLE, amount, asked, ratio
 
 DEFAULT = "last 7 days"
-FORMS = ("csv", "json", "svg", "png")
+FORMS = ("csv", "json", "svg", "png", "vega")
 MOST_HOURS = 31 * 24  # drawn by the hour; longer spans by the day
 GIB = 1 << 30
 
@@ -90,6 +90,8 @@ def show(cluster: str, host: str, form: str) -> Response:
     titled = {**known.spec(), "title": f"{cluster}/{host}"}
     if form == "svg":
         return sent(draw_file(titled), "image/svg+xml; charset=utf-8")
+    if form == "vega":
+        return as_vega_lite(draw_vega(titled), f"{host}.vl.json")
     return sent(draw_png(titled), "image/png")
 
 

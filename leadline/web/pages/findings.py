@@ -5,7 +5,7 @@ The page of findings: what somebody should look at, with evidence and remedy, th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -22,12 +22,12 @@ from leadline.store.plan import Condition, Op
 from leadline.web.asking import desk
 from leadline.web.empty import newest_sample, nothing_yet
 from leadline.web.links import jobs_of
+from leadline.web.paging import ALONE, Leaf, begin, fitted, leaf
 from leadline.web.sentences import beside, clusters, span, spoken_period, sureness
 from leadline.web.words import number, stamp
 
 DEFAULT = "last 24 hours"
 OFFERED = ("last 24 hours", "last 7 days", "last 30 days")
-MOST = 200
 STEP = timedelta(minutes=5)  # detectors look at much: once in so long is enough
 
 
@@ -60,9 +60,11 @@ class Page:
     lines: Sequence[Line] = ()
     empty: Sequence[str] = ()
     notes: Sequence[str] = ()
+    leaf: Leaf = ALONE
 
 
 def show() -> str:
+    first = begin(request.args.get("cursor", ""))
     kind = request.args.get("kind", "").strip()
     cluster = request.args.get("cluster", "").strip()
     period = desk().period(request.args.get("period", "").strip() or DEFAULT)
@@ -90,11 +92,20 @@ def show() -> str:
         ),
         exports=[] if refused else _exports(kind, cluster, period.text),
         sentence=_sentence(found),
-        lines=[_line(one) for one in found[:MOST]],
         empty=() if found else _why(refused),
         notes=[] if refused else _notes(cluster, period.text),
     )
-    return render_template("findings.html", page=page)
+
+    def to(place: str) -> str:
+        asked: dict[str, Any] = {"kind": kind or None, "cluster": cluster or None}
+        return url_for("findings", period=period.text, cursor=place or None, **asked)
+
+    def draw(most: int) -> str:
+        shown = [_line(one) for one in found[first : first + most]]
+        below = leaf(first, len(found), len(shown), to)
+        return render_template("findings.html", page=replace(page, lines=shown, leaf=below))
+
+    return fitted(draw, len(found))
 
 
 def _found(kind: str, cluster: str, start: datetime | None, end: datetime | None) -> list[Finding]:
@@ -129,8 +140,6 @@ def _sentence(found: Sequence[Finding]) -> str:
     told = words.format(count=number(len(found)))
     if red:
         told += _(", {count} of them urgent").format(count=number(red))
-    if len(found) > MOST:
-        told += _("; the first {count} are shown").format(count=MOST)
     return f"{told}."
 
 

@@ -9,14 +9,17 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from flask import render_template, request, url_for
+from werkzeug.wrappers import Response
 
+from leadline.errors import QuestionError
 from leadline.formats.times import parse_time
-from leadline.language import _, said
-from leadline.render.charts import draw_svg
+from leadline.language import _, ngettext, said
+from leadline.render.charts import draw_svg, draw_vega
 from leadline.reports.advice import Advice, advise
 from leadline.reports.job import JobView, Resource, job_view
 from leadline.reports.job_picture import job_picture
 from leadline.reports.scale import scale
+from leadline.web.api.answers import as_vega_lite
 from leadline.web.asking import desk
 from leadline.web.links import jobs_of, told_of
 from leadline.web.pages.around import Neighbour, Process, days_of, neighbours, processes
@@ -202,22 +205,22 @@ def lines_of(view: JobView, noted: set[str]) -> list[Line]:
         return "–" if value is None else lasting(value)
 
     wanted = (
-        (_("CPU cores"), view.cpu, "cpu", cores),
-        (_("Memory"), view.memory, "memory", memory),
-        (_("GPUs"), view.gpu, "gpu", cores),
-        (_("Time"), view.time, "time", time),
+        (_("CPU cores"), view.cpu, "cpu", number, cores, cores),
+        (_("Memory"), view.memory, "memory", memory, memory, memory),
+        (_("GPUs"), view.gpu, "gpu", number, number, cores),
+        (_("Time"), view.time, "time", time, time, time),
     )
     return [
         Line(
             name=name,
-            asked=write(known.asked),
-            peak=write(known.peak),
-            mean=write(known.mean),
+            asked=asked(known.asked),
+            peak=peak(known.peak),
+            mean=mean(known.mean),
             share=_share(known),
             length=100 * min(1.0, known.share or 0.0),
             advised=about in noted,
         )
-        for name, known, about, write in wanted
+        for name, known, about, asked, peak, mean in wanted
         if known.known
     ]
 
@@ -226,6 +229,16 @@ def _share(known: Resource) -> str:
     if known.share is not None:
         return percent(known.share)
     return "–" if known.asked is None else _("not measured")
+
+
+def as_vega() -> Response:
+    """
+    The picture of a job for its page, in the reader's language; the API's speaks English.
+    """
+    view = view_of(request.args.get("job", ""), request.args.get("run") or None)
+    if (picture := job_picture(view, desk().site.zone)) is None:
+        raise QuestionError(f"job {view.job}: too few samples for a picture")
+    return as_vega_lite(draw_vega(picture), "job.vl.json")
 
 
 def chart_of(view: JobView) -> str:
@@ -297,7 +310,11 @@ def _notes(view: JobView) -> list[str]:
     seen = view.profile
     if not seen.samples:
         return [_("No samples: figures are what the scheduler accounted.")]
-    words = _("{count} samples, every {seconds} s, {missing} missing.").format(
+    words = ngettext(
+        "{count} sample, every {seconds} s, {missing} missing.",
+        "{count} samples, every {seconds} s, {missing} missing.",
+        seen.samples,
+    ).format(
         count=number(seen.samples),
         seconds=number(round(seen.interval)),
         missing=number(view.missing),

@@ -13,11 +13,11 @@ from flask import render_template, request, url_for
 from leadline.formats.times import parse_time
 from leadline.language import _, ngettext
 from leadline.render.table import Value
-from leadline.web.api.answers import Piece, cursor
 from leadline.web.api.lists import Wanted, runs
 from leadline.web.asking import desk
 from leadline.web.empty import newest_sample, nothing_yet
 from leadline.web.links import jobs_of
+from leadline.web.paging import ALONE, Leaf, Piece, cursor, fitted
 from leadline.web.sentences import beside, clusters, spoken_period, sureness
 from leadline.web.words import lasting, number, percent, stamp
 
@@ -60,16 +60,14 @@ class Page:
     lines: Sequence[Line] = ()
     exports: Sequence[tuple[str, str]] = ()
     turns: Sequence[tuple[str, str]] = ()
-    older: str = ""  # where the list goes on
-    newest: str = ""  # where it begins
+    leaf: Leaf = ALONE
     empty: Sequence[str] = ()
     notes: Sequence[str] = ()
 
 
 def show() -> str:
-    wanted, after = _wanted(), request.args.get("cursor", "").strip()
-    piece = job_list(wanted, after)
-    rows, period = piece.rows, wanted.period
+    wanted, place = _wanted(), request.args.get("cursor", "").strip()
+    period = wanted.period
     span = desk().period("all" if period == NOW else period)
     title = _("Jobs that run now")
     if period != NOW:
@@ -84,7 +82,6 @@ def show() -> str:
         period=period,
         shortest=str(wanted.shortest),
         periods=[(text, spoken_period(text)) for text in OFFERED],
-        sentence=_sentence(len(rows), bool(piece.after), period),
         turns=beside(
             span, desk().now, lambda text: url_for("jobs", **_fields(replace(wanted, period=text)))
         ),
@@ -92,13 +89,25 @@ def show() -> str:
             (form.upper(), url_for("api_jobs", format=form, limit=1000, **_fields(wanted)))
             for form in ("csv", "json")
         ],
-        older=url_for("jobs", cursor=cursor(piece.after), **_fields(wanted)) if piece.after else "",
-        newest=url_for("jobs", **_fields(wanted)) if after else "",
-        lines=[line_of(cast(Mapping[str, Value], row), period) for row in rows],
-        empty=() if rows else _why(period, filters),
         notes=sureness(desk().sure(wanted.looked_at)),
     )
-    return render_template("jobs.html", page=page)
+
+    def draw(most: int) -> str:
+        piece = job_list(wanted, place, most)
+        rows, more = piece.rows, cursor(piece.after) if piece.after else ""
+        found = replace(
+            page,
+            sentence=_sentence(len(rows), bool(more)),
+            lines=[line_of(cast(Mapping[str, Value], row), period) for row in rows],
+            empty=() if rows else _why(period, filters),
+            leaf=Leaf(
+                begin=url_for("jobs", **_fields(wanted)) if place else "",
+                next=url_for("jobs", cursor=more, **_fields(wanted)) if more else "",
+            ),
+        )
+        return render_template("jobs.html", page=found)
+
+    return fitted(draw, LIMIT)
 
 
 def _wanted() -> Wanted:
@@ -119,16 +128,14 @@ def _fields(wanted: Wanted) -> dict[str, Any]:
     return {name: value for name, value in asdict(wanted).items() if value}
 
 
-def job_list(wanted: Wanted, after: str) -> Piece:
+def job_list(wanted: Wanted, place: str, most: int) -> Piece:
     return desk().once(
-        ("jobs", wanted, after, desk().now, desk().scope), lambda: runs(wanted, LIMIT, after)
+        ("jobs", wanted, place, most, desk().now, desk().scope),
+        lambda: runs(wanted, most, place),
     )
 
 
-def _sentence(count: int, more: bool, period: str) -> str:
-    if period == NOW and count == LIMIT:
-        words = _("The newest {count} are shown; a filter shows the others.")
-        return words.format(count=LIMIT)
+def _sentence(count: int, more: bool) -> str:
     if more:
         return _("{count} runs, the newest first; older ones follow.").format(count=count)
     words = ngettext("{count} run, the newest first.", "{count} runs, the newest first.", count)

@@ -21,12 +21,14 @@ from leadline.reports.jobs import job_rows
 from leadline.reports.timeline import Span, availability, by_class
 from leadline.store.plan import Aggregate, Condition, Function, Op, Row
 from leadline.web.asking import desk
+from leadline.web.export import links
 from leadline.web.links import address, narrowed
 from leadline.web.pages.course import DEFAULT, FORMS, course, ends, place_of
 from leadline.web.pages.fleet import HOUR, WHOLE, amount, asked, clock, told
 from leadline.web.pages.jobs import Line as JobLine
 from leadline.web.pages.jobs import line_of
 from leadline.web.sentences import beside, clusters, span, spoken_period, when
+from leadline.web.strips import MOST_PIECES
 from leadline.web.strips import line as states_line
 from leadline.web.tables import Table, build
 from leadline.web.words import lasting, number, percent, size
@@ -54,9 +56,12 @@ class Page:
     periods: Sequence[tuple[str, str, bool]]
     facts: Sequence[tuple[str, str]]
     line: str
+    merged: bool  # whether the line draws some of them as one
+    state_files: Sequence[tuple[str, str]]
     available: str
     states: Sequence[State]
     chart: str
+    vega: str  # where its specification is
     exports: Sequence[tuple[str, str]]
     jobs: Sequence[JobLine]
     programs: Table | None
@@ -101,11 +106,14 @@ def show(cluster: str, host: str) -> str:
         ],
         facts=_facts(newest),
         line=states_line(spans, _("States of {node}").format(node=host)) if spans else "",
+        merged=len(spans) > MOST_PIECES,
+        state_files=links(lambda f: url_for("node_states", form=f, period=period.text, **files)),
         available=_available(spans),
         states=[_state(known) for known in reversed(spans[-MOST_SPANS:])],
         chart=draw_svg(drawn.spec(), _("{node} over time").format(node=host))
         if drawn.tracks
         else "",
+        vega=url_for("node_over_time", form="vega", period=period.text, **files),
         exports=[
             (f.upper(), url_for("node_over_time", form=f, period=period.text, **files))
             for f in FORMS

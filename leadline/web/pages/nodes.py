@@ -5,7 +5,7 @@ The nodes page: how busy each is now and was in the last day, their cards, and w
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -36,13 +36,13 @@ from leadline.web.pages.fleet import (
     ratio,
     told,
 )
+from leadline.web.paging import ALONE, Leaf, begin, fitted, leaf
 from leadline.web.sentences import clusters, when
 from leadline.web.strips import heat
 from leadline.web.words import number, percent, size
 
 BUSY = Question(by=("host",), bucket="hour", period="last 24 hours", top=1000)
 REMEMBERED = timedelta(days=31)  # a node silent for longer is gone
-MOST = 100  # nodes on a page; the next has the next
 
 NOW = (
     *RATE,
@@ -94,8 +94,7 @@ class Page:
     models: Sequence[Model] = ()
     states: bool = False
     lines: Sequence[Line] = ()
-    turns: Sequence[tuple[str, str]] = ()
-    part: str = ""
+    leaf: Leaf = ALONE
     silent: Sequence[Line] = ()
     empty: Sequence[str] = ()
 
@@ -104,6 +103,7 @@ def show() -> str:
     if newest_sample() is None:
         page = Page(_("Nodes"), "", empty=nothing_yet())
         return render_template("nodes.html", page=page, refresh=10)
+    first = begin(request.args.get("cursor", ""))
     now = desk().now
     present = {host_of(row): row for row in _rows(NOW, now - HOUR, now)}
     seen = _last_seen(now)
@@ -119,8 +119,7 @@ def show() -> str:
         _line(key, {}, None, moment, states.get(key, "")) for key, moment in sorted(gone.items())
     ]
     lines.sort(key=lambda line: (line.cluster, natural(line.name)))
-    cells = last_day(now)
-    first = _first(len(lines))
+    cells = None if first else last_day(now)
     page = Page(
         title=_("Nodes of {clusters}").format(clusters=clusters()),
         clusters=clusters(),
@@ -128,14 +127,29 @@ def show() -> str:
         heat=heat(cells, _("Share of the cores busy, by node and hour")) if cells else "",
         heat_table=address(BUSY),
         exports=exports(BUSY, picture="heat"),
-        models=_models(now, known),
+        models=[] if first else _models(now, known),
         states=bool(states),
-        lines=lines[first : first + MOST],
-        turns=_turns(first, len(lines)),
-        part=_part(first, len(lines)),
-        silent=silent[:MOST],
     )
-    return render_template("nodes.html", page=page, refresh=60)
+    every, count = [*silent, *lines], len(silent)
+
+    def draw(most: int) -> str:
+        """
+        The silent ones stand first, on the page and on the pages behind it.
+        """
+        part = every[first : first + most]
+        found = replace(
+            page,
+            silent=part[: max(0, count - first)],
+            lines=part[max(0, count - first) :],
+            leaf=leaf(first, len(every), len(part), _to),
+        )
+        return render_template("nodes.html", page=found, refresh=0 if first else 60)
+
+    return fitted(draw, len(every))
+
+
+def _to(place: str) -> str:
+    return url_for("nodes", cursor=place or None)
 
 
 def _today(now: datetime) -> tuple[datetime, datetime]:
@@ -157,33 +171,6 @@ def _sentence(count: int, gone: Sequence[str]) -> str:
         names = _("{names} and {count} more").format(names=names, count=number(len(gone) - 5))
     words = ngettext("{sent}; {names} is silent.", "{sent}; {names} are silent.", len(gone))
     return words.format(sent=sent, names=names)
-
-
-def _first(count: int) -> int:
-    """
-    Where the page begins that the address names.
-    """
-    text = request.args.get("page", "1")
-    page = int(text) if text.isdigit() and len(text) < 6 else 1
-    return MOST * (max(1, min(page, -(-count // MOST))) - 1)
-
-
-def _turns(first: int, count: int) -> list[tuple[str, str]]:
-    page = first // MOST + 1
-    found = []
-    if first:
-        found.append((_("◂ nodes before"), url_for("nodes", page=page - 1)))
-    if first + MOST < count:
-        found.append((_("nodes after ▸"), url_for("nodes", page=page + 1)))
-    return found
-
-
-def _part(first: int, count: int) -> str:
-    if count <= MOST:
-        return ""
-    return _("{first}–{last} of {count}").format(
-        first=number(first + 1), last=number(min(first + MOST, count)), count=number(count)
-    )
 
 
 def _rows(wanted: Sequence[Aggregate], start: datetime, end: datetime) -> list[Row]:

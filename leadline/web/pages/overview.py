@@ -44,6 +44,7 @@ class Section:
     facts: Sequence[Fact] = ()
     chart: str = ""
     ask: str = ""  # where a span of the chart is asked for
+    vega: str = ""  # where its specification is
     exports: Sequence[tuple[str, str]] = ()
     tables: Sequence[Table] = ()
     empty: Sequence[str] = ()
@@ -221,6 +222,7 @@ def _month() -> Section:
         if drawn
         else "",
         ask=address(asked),
+        vega=address(asked, "usage_vega"),
         exports=exports(asked),
         tables=_tables("last 30 days", 8),
     )

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from flask import render_template, request, url_for
 
@@ -16,6 +17,7 @@ from leadline.store.contract import Hit
 from leadline.web.asking import desk
 from leadline.web.empty import newest_sample, nothing_yet
 from leadline.web.links import told_of
+from leadline.web.paging import ALONE, Leaf, begin, fitted, leaf
 from leadline.web.sentences import clusters, spoken_period, sureness
 from leadline.web.words import number, stamp
 
@@ -47,6 +49,7 @@ class Page:
     sentence: str = ""
     empty: Sequence[str] = ()
     notes: Sequence[str] = ()
+    leaf: Leaf = ALONE
 
 
 def show() -> str:
@@ -57,29 +60,37 @@ def show() -> str:
     if not words:
         return render_template("search.html", page=page)
     asked = Question(where=parse_filters(where), period=period)
-    found = desk().search(words, asked, LIMIT)
-    lines = [_line(hit, period) for hit in found.hits]
+    first = begin(request.args.get("cursor", ""))
+    found = desk().search(words, asked, first + LIMIT)
+    lines = [_line(hit, period) for hit in found.hits[first:]]
     page = replace(
         page,
         title=_("Command lines with {words}").format(words=words),
-        lines=lines,
         exports=[("JSON", url_for("api_search", words=words, where=where or None, period=period))],
-        sentence=_sentence(found.total, len(lines)),
+        sentence=_sentence(found.total),
         empty=() if lines else _why(period),
         notes=sureness(desk().sure(asked)),
     )
-    return render_template("search.html", page=page)
+
+    def to(place: str) -> str:
+        more = {"where": where, "cursor": place}
+        known: dict[str, Any] = {name: text for name, text in more.items() if text}
+        return url_for("search", words=words, period=period, **known)
+
+    def draw(most: int) -> str:
+        shown = lines[:most]
+        below = leaf(first, found.total, len(shown), to)
+        return render_template("search.html", page=replace(page, lines=shown, leaf=below))
+
+    return fitted(draw, len(lines))
 
 
-def _sentence(total: int, shown: int) -> str:
-    words = ngettext(
-        "{count} distinct command line matches",
-        "{count} distinct command lines match",
+def _sentence(total: int) -> str:
+    return ngettext(
+        "{count} distinct command line matches.",
+        "{count} distinct command lines match.",
         total,
     ).format(count=number(total))
-    return words + (
-        _("; the first {count} are shown.").format(count=shown) if total > shown else "."
-    )
 
 
 def _why(period: str) -> list[str]:

@@ -4,10 +4,10 @@ The usage page: any measure by any dimension over any period; its address is the
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from flask import Response, make_response, render_template, request, url_for
+from flask import render_template, request
 
 from leadline.errors import QuestionError
 from leadline.language import _
@@ -16,13 +16,10 @@ from leadline.query.dimensions import dimension
 from leadline.query.measure import Measure
 from leadline.query.public import DIMENSIONS as FOR_ALL
 from leadline.query.question import BUCKETS, Filter, Question, Value
-from leadline.render.charts import draw_file, draw_png, draw_svg
-from leadline.reports.granted import with_grants
-from leadline.reports.kinds import KINDS
-from leadline.reports.picture import in_order, in_page, picture
-from leadline.web.api.constants import grants
+from leadline.reports.picture import in_order
 from leadline.web.asking import desk
 from leadline.web.crosstab import Cross, cross
+from leadline.web.crosstab import Line as CrossLine
 from leadline.web.empty import why_empty
 from leadline.web.links import (
     MOST_ROWS,
@@ -34,6 +31,8 @@ from leadline.web.links import (
     read,
     without,
 )
+from leadline.web.pages.drawing import UNDRAWN, Drawn, drawn_of, pictures
+from leadline.web.paging import ALONE, Leaf, begin, fitted, leaf
 from leadline.web.sentences import (
     beside,
     clusters,
@@ -54,6 +53,8 @@ from leadline.web.tables import Before, Table, build, known_dimensions
 SUMMARY = ("core_hours_used", "users", "jobs_sampled", "gpu_hours_busy", "memory_mean")
 
 COMPARE = "compare"
+MOST_MEASURES = 12  # columns of a page
+MOST_FILTERS = 8  # each with a link of its own
 
 # Offered in the list of periods; anything a period may say can be typed.
 PERIODS = (
@@ -109,11 +110,12 @@ class Page:
     notes: Sequence[str]
     empty: Sequence[str] = ()
     sentence: str = ""
-    chart: str = ""
-    other: str = ""  # why it is not the picture that was chosen
+    drawn: Drawn = UNDRAWN
     ask: str = ""  # where a span of the chart is asked for
     table: Table | None = None
     cross: Cross | None = None
+    lines: Sequence[CrossLine] = ()  # of the crossed table, those of this page
+    leaf: Leaf = ALONE
 
 
 def show() -> str:
@@ -139,6 +141,9 @@ def projects() -> str:
 
 
 def page_of(asked: Question, *, compare: bool = False) -> str:
+    if len(asked.measures) > MOST_MEASURES:
+        raise QuestionError(f"a page has room for {MOST_MEASURES} measures; ask for fewer at once")
+    first = begin(request.args.get("cursor", ""))
     answer = in_order(desk().ask(asked))
     measures = [measure(name) for name in answer.question.measures]
     page = Page(
@@ -147,63 +152,72 @@ def page_of(asked: Question, *, compare: bool = False) -> str:
         form=_form(asked, compare),
         periods=_turns(asked, answer, compare),
         exports=[Link(text, href) for text, href in exports(asked)],
-        filters=[
-            Link(spoken_filter(known), address(without(asked, known), **_more(compare)))
-            for known in asked.where
-        ],
+        filters=_filters(asked, compare),
         notes=sureness(answer),
         ask=address(asked),
-        **_found(asked, answer, measures, compare),  # type: ignore[arg-type]
     )
-    return render_template("usage.html", page=page)
+    if not answer.rows:
+        page = replace(page, empty=why_empty(asked, answer))
+        return render_template("usage.html", page=page)
+    page = replace(
+        page,
+        sentence=told(answer, measures[0], _before(asked, answer, measures[0])),
+        drawn=UNDRAWN if first else drawn_of(asked, answer, page.title),
+        cross=cross(answer, measures[0], _step(asked)),
+    )
+    rows = _rows(asked, answer, measures, compare)
+    count = len(page.cross.rows if page.cross else answer.rows)
+    first = min(first, count)
+
+    def draw(most: int) -> str:
+        part = slice(first, first + most)
+        shown = len(range(count)[part])
+        below = leaf(first, count, shown, lambda place: _goes_on(asked, compare, place))
+        if page.cross:
+            found = replace(page, lines=_crossed(page.cross, part), leaf=below)
+        else:
+            found = replace(page, table=rows(part), leaf=below)
+        return render_template("usage.html", page=found)
+
+    return fitted(draw, count)
+
+
+def _goes_on(asked: Question, compare: bool, place: str) -> str:
+    return address(asked, **_more(compare), **({"cursor": place} if place else {}))
+
+
+def _crossed(table: Cross, part: slice) -> Sequence[CrossLine]:
+    """
+    Rows of a crossed table; the others stand below the last of them, sums below all.
+    """
+    ends = part.stop >= len(table.rows)
+    return [*table.rows[part], *(one for one in table.feet if ends or one.kind == "total")]
+
+
+def _filters(asked: Question, compare: bool) -> list[Link]:
+    """
+    Each filter with a link that takes it away; where they are many the form is quicker.
+    """
+    few = len(asked.where) <= MOST_FILTERS
+    return [
+        Link(
+            spoken_filter(known),
+            address(without(asked, known), **_more(compare)) if few else "",
+        )
+        for known in asked.where
+    ]
 
 
 def _more(compare: bool) -> dict[str, str]:
     return {COMPARE: "1"} if compare else {}
 
 
-def _found(
+def _rows(
     asked: Question, answer: Answer, measures: Sequence[Measure], compare: bool
-) -> dict[str, object]:
-    if not answer.rows:
-        return {"empty": why_empty(asked, answer)}
-    drawn, other = (None, "") if desk().scope.least else _picture(asked, answer, measures[0])
-    return {
-        "other": other,
-        "sentence": told(answer, measures[0], _before(asked, answer, measures[0])),
-        "chart": draw_svg(drawn, title(answer, measures)) if drawn else "",
-        "cross": cross(answer, measures[0], _step(asked)),
-        "table": build(
-            answer,
-            measures,
-            _step(asked),
-            order=_ordered(asked, compare),
-            before=_rows_before(asked, answer, measures[0]) if compare else None,
-        ),
-    }
-
-
-def _picture(
-    asked: Question, answer: Answer, measure: Measure
-) -> tuple[dict[str, object] | None, str]:
-    """
-    What is drawn, and words where it is not the picture that was chosen.
-    """
-    kind, ask = chosen(), desk().ask
-    if not kind:
-        return _granted(in_page(asked, answer, measure, ask), asked, answer, measure), ""
-    if (drawn := KINDS[kind](asked, answer, measure, ask)) is not None:
-        return _granted(drawn, asked, answer, measure), ""
-    other = _("This cannot be drawn as {picture}: here is what fits.")
-    return picture(asked, answer, measure, ask), other.format(picture=_pictures()[kind])
-
-
-def _granted(
-    drawn: dict[str, object] | None, asked: Question, answer: Answer, measure: Measure
-) -> dict[str, object] | None:
-    if drawn is None:
-        return None
-    return with_grants(drawn, asked, answer, measure, grants(desk().now), desk().clusters())
+) -> Callable[[slice], Table]:
+    order = _ordered(asked, compare)
+    before = _rows_before(asked, answer, measures[0]) if compare else None
+    return lambda part: build(answer, measures, _step(asked), order=order, before=before, part=part)
 
 
 def _rows_before(asked: Question, answer: Answer, measure: Measure) -> Before | None:
@@ -274,7 +288,7 @@ def _form(asked: Question, compare: bool) -> Form:
         periods=[Choice(text, spoken_period(text)) for text in known],
         top=fields["top"],
         compare=compare,
-        pictures=[Choice(kind, words, kind == chosen()) for kind, words in _pictures().items()],
+        pictures=[Choice(kind, words, kind == chosen()) for kind, words in pictures().items()],
     )
 
 
@@ -287,20 +301,6 @@ def _measures(asked: Question) -> list[Choice]:
     alone = len(together) == 1
     found = [Choice(m.name, _(m.title), alone and m == together[0]) for m in MEASURES]
     return found if alone else [several, *found]
-
-
-def _pictures() -> dict[str, str]:
-    return {
-        "": _("as fits"),
-        "area": _("area"),
-        "bars": _("bars"),
-        "box": _("box"),
-        "dots": _("dots"),
-        "heat": _("heat map"),
-        "histogram": _("histogram"),
-        "lines": _("lines"),
-        "pie": _("pie"),
-    }
 
 
 def _turns(asked: Question, answer: Answer, compare: bool) -> list[Link]:
@@ -320,26 +320,3 @@ def _turns(asked: Question, answer: Answer, compare: bool) -> list[Link]:
     for text in ("today", "last 7 days", "last 30 days", "this month", "this year"):
         links.append(Link(spoken_period(text), to(text), text == asked.period))
     return links
-
-
-def _drawing() -> dict[str, object]:
-    asked = read(request.args)
-    answer = desk().ask(asked)
-    first = measure(answer.question.measures[0])
-    drawn = picture(asked, answer, first, desk().ask, chosen()) if answer.rows else None
-    drawn = _granted(drawn, asked, answer, first)
-    if drawn is None:
-        raise QuestionError(f"nothing to draw: {asked} has no rows; see {url_for('usage')}")
-    return {**drawn, "title": title(answer, [measure(n) for n in asked.measures])}
-
-
-def as_svg() -> Response:
-    response = make_response(draw_file(_drawing()))
-    response.headers["Content-Type"] = "image/svg+xml; charset=utf-8"
-    return response
-
-
-def as_png() -> Response:
-    response = make_response(draw_png(_drawing()))
-    response.headers["Content-Type"] = "image/png"
-    return response

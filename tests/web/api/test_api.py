@@ -20,8 +20,8 @@ from leadline.store.memory import MemoryStore
 from leadline.store.scope import Scope
 from leadline.web import create_app
 from leadline.web.api import ROUTES
-from leadline.web.api.answers import cursor
 from leadline.web.api.route import BASE, Route
+from leadline.web.paging import cursor
 from leadline.web.settings import ConstantSettings
 from tests.web.conftest import NOW, job, node, process, site_of, week
 
@@ -122,7 +122,10 @@ def test_csv_has_the_rows_of_json(client: FlaskClient, route: Route) -> None:
         (f"jobs?cursor={cursor(['soon', 1])}", "take it from `next`"),
         (f"nodes?cursor={cursor([1, 2])}", "take it from `next`"),
         ("findings?kind=nothing", "no finding"),
-        ("jobs/fox/999", "neither sampled nor accounted"),
+        (f"jobs?cursor={cursor(['9999-12-31T23:59:59.999Z', 1])}", "take it from `next`"),
+        (f"jobs?cursor={cursor(['2026-11-20T00:00:00Z', -1])}", "narrow them by `where`"),
+        ("usage?by=user&by=program", "by: given 2 times; write it once"),
+        ("usage?q=jobs+by+user&period=today", "q: says it all; leave out period"),
         ("values?dimension=usr", "do you mean user"),
     ],
 )
@@ -154,8 +157,43 @@ def test_unknown_address_is_a_problem(client: FlaskClient) -> None:
     """
     A program is not answered with a page.
     """
-    answer = client.get(f"{BASE}/nowhere")
-    assert (answer.status_code, answer.mimetype) == (404, "application/problem+json")
+    for address in (f"{BASE}/nowhere", f"{BASE}/", f"{BASE}/jobs/fox/999"):
+        answer = client.get(address)
+        assert (answer.status_code, answer.mimetype) == (404, "application/problem+json")
+    assert "/api/v1/openapi.json says what does" in client.get(f"{BASE}/nowhere").text
+
+
+def test_api_is_only_read(client: FlaskClient) -> None:
+    """
+    Another method is refused with those there are; HEAD tells of an answer without it.
+    """
+    refused = client.post(f"{BASE}/usage", headers={"Origin": "http://localhost"})
+    assert (refused.status_code, refused.mimetype) == (405, "application/problem+json")
+    assert refused.headers["Allow"] == "GET, HEAD, OPTIONS"
+    head, whole = client.head(f"{BASE}/usage"), client.get(f"{BASE}/usage")
+    assert head.data == b""
+    assert head.headers["ETag"] == whole.headers["ETag"]
+
+
+@pytest.mark.parametrize(
+    ("likes", "kind"),
+    [
+        ("text/csv", "text/csv"),
+        ("application/xml, text/csv;q=0.5", "text/csv"),
+        ("text/html, */*;q=0.8", "application/json"),
+        ("application/xml", "application/json"),
+        ("", "application/json"),
+    ],
+)
+def test_accept_chooses_the_form(client: FlaskClient, likes: str, kind: str) -> None:
+    """
+    Who names no format gets what the request likes best; a named one comes whatever is liked.
+    """
+    answer = client.get(f"{BASE}/usage", headers={"Accept": likes} if likes else {})
+    assert answer.mimetype == kind
+    assert "Accept" in answer.headers["Vary"]
+    named = client.get(f"{BASE}/usage?format=json", headers={"Accept": likes})
+    assert named.mimetype == "application/json"
 
 
 def pieces(client: FlaskClient, address: str) -> Iterator[list[Any]]:
@@ -181,6 +219,7 @@ def pieces(client: FlaskClient, address: str) -> Iterator[list[Any]]:
         ("jobs?period=last+7+days", "run"),
         ("nodes?period=last+7+days", "node"),
         ("findings", "object"),
+        ("allocations?all=1", "granted"),
     ],
 )
 @pytest.mark.parametrize("limit", [1, 7, 1000])
@@ -212,6 +251,47 @@ def test_runs_that_ended_at_once_are_told_once() -> None:
     assert sorted(seen) == sorted(f"fox/{number}" for number in range(10))
 
 
+def test_runs_that_run_are_told_once() -> None:
+    """
+    What runs comes in pieces as well, those that began last first.
+    """
+    store = MemoryStore()
+    began = [job(NOW, number) for number in range(7)]
+    for number, one in enumerate(began):
+        del one["job.end"]
+        one["job.start"] = (NOW - timedelta(hours=number // 3 + 1)).isoformat()
+    store.write(began, "create")
+    client = create_app(site_of(store)).test_client()
+    seen = list(pieces(client, f"{BASE}/jobs?period=now&limit=2"))
+    assert [row["job"] for piece in seen for row in piece] == [f"fox/{n}" for n in range(7)]
+    assert [len(piece) for piece in seen] == [2, 2, 2, 1]
+
+
+def test_hits_stand_where_they_stood() -> None:
+    """
+    Command lines are told once each, however the ranking changes while they are read; a cursor of
+    another day is refused, as one that is to come.
+    """
+    store = MemoryStore()
+    for number in range(7):
+        line = f"gmx mdrun -s {number}"
+        used = {"process.command_line": line, "core_seconds": 1000.0 * number}
+        store.write([process(NOW - timedelta(hours=2), number, **used)], "create")
+    client = create_app(site_of(store)).test_client()
+    seen: list[str] = []
+    place: str | None = ""
+    while place is not None:
+        found = client.get(f"{BASE}/search?words=gmx&limit=3&cursor={place}").get_json()
+        seen += [hit["command_line"] for hit in found["hits"]]
+        place = found["next"]
+        late = {"process.command_line": "gmx mdrun -s 0", "core_seconds": 9e9}
+        store.write([process(NOW + timedelta(seconds=len(seen)), 90 + len(seen), **late)], "create")
+    assert seen == [f"gmx mdrun -s {number}" for number in (6, 5, 4, 3, 2, 1, 0)]
+    for moment in ("2026-11-19T12:00:00.000Z", "2026-11-21T12:10:00.000Z", "never"):
+        asked = f"{BASE}/search?words=gmx&cursor={cursor((moment, 3))}"
+        assert client.get(asked).status_code == 400
+
+
 def test_constants_of_the_site(client: FlaskClient) -> None:
     """
     Grants by day, figures from the settings, and the machine that was seen.
@@ -234,6 +314,19 @@ def test_grants_of_projects_are_not_told_to_the_public(app: Flask) -> None:
     site = replace(app.extensions["leadline"].site, scope=Scope(totals_only=True))
     found = create_app(site).test_client().get(f"{BASE}/constants").get_json()
     assert [grant["project"] for grant in found["grants"]] == [None]
+
+
+def test_grants_of_projects_are_told_to_who_works_for_them(app: Flask) -> None:
+    """
+    A user learns of the grants of her own projects, and of those of the whole cluster.
+    """
+    store = MemoryStore()
+    store.write([job(NOW - timedelta(hours=2), 4, **{"project": "chem"})], "create")
+    site = replace(app.extensions["leadline"].site, open=lambda: store)
+    for user, known in (("alice", ["chem", None]), ("bjorn", [None])):
+        seen = replace(site, scope=Scope(users=frozenset({user})))
+        found = create_app(seen).test_client().get(f"{BASE}/constants").get_json()
+        assert [grant["project"] for grant in found["grants"]] == known
 
 
 @pytest.mark.parametrize(("typed", "first"), [("BJ", "bjorn"), ("ic", "alice")])
