@@ -19,6 +19,7 @@ from leadline.web.settings import WebSettings
 from leadline.web.site import Site, read_site
 from leadline.web.speaking import add_languages, links
 from leadline.web.trouble import add_errors, failed
+from leadline.web.vega import add_vega
 from leadline.web.words import stamp
 
 _PLAIN_PATH = re.compile(r"((/[\w~-][\w.~-]*)*/?)?", re.ASCII)
@@ -71,6 +72,7 @@ def create_app(site: Site | None = None) -> Flask:
     app.before_request(Door(site.settings, site.clock).enter)
     app.after_request(guard)
     add_pages(app)
+    add_vega(app)
     add_api(app)
     add_errors(app)
     app.wsgi_app = under_prefix(app.wsgi_app, site.settings)  # type: ignore[assignment, method-assign]

@@ -15,6 +15,7 @@ from leadline.language import ENGLISH, current, gettext, languages, ngettext, us
 PARAMETER = "lang"
 COOKIE = "leadline_language"
 YEAR = 365 * 86400
+SPEECHLESS = ("static", "vega")  # the same in every language
 
 
 def add_languages(app: Flask) -> None:
@@ -44,7 +45,7 @@ def asked() -> str | None:
 
 
 def remember(response: Response) -> Response:
-    if for_programs() or request.endpoint == "static":
+    if for_programs() or request.endpoint in SPEECHLESS:
         return response
     response.vary.update(("Accept-Language", "Cookie"))
     response.headers.setdefault("Content-Language", current())

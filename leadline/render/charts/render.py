@@ -20,7 +20,7 @@ from leadline.language import current
 from leadline.language.figures import for_charts
 from leadline.render.charts.series import series
 
-VEGA_LITE = "5.20"
+VEGA_LITE = "6.1"  # reads what was written for 5 as 5 does
 INK, PAPER, GRID = "#16181d", "#fefefd", "#d5d8dc"
 HATCH = "#fdfcfb"  # not measured: becomes a pattern
 PATTERN = (

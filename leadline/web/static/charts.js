@@ -2,15 +2,18 @@
 // and a span that is dragged becomes the period of the question.
 
 const EDGE = 8; // pixels of a drag that is meant
+const version = new URL(import.meta.url).search;
 
 export function attach(within) {
-  for (const svg of within.querySelectorAll("figure svg.chart")) {
+  for (const svg of within.querySelectorAll("figure svg.chart, figure[data-vega] img")) {
     const figure = svg.closest("figure");
     if (figure.dataset.ready) continue;
     figure.dataset.ready = "yes";
     figure.classList.add("live");
+    if (figure.dataset.vega) offer(figure, svg);
     const tip = make(figure, "div", "tip");
     tip.hidden = true;
+    if (svg instanceof HTMLImageElement) continue;
     if (svg.dataset.series) overTime(figure, svg, tip, JSON.parse(svg.dataset.series));
     else marks(svg, tip, figure);
   }
@@ -37,6 +40,54 @@ function place(tip, figure, x, y) {
   const room = figure.clientWidth - tip.offsetWidth - 4;
   tip.style.left = `${Math.max(0, Math.min(x + 12, room))}px`;
   tip.style.top = `${Math.max(0, y - tip.offsetHeight - 8)}px`;
+}
+
+// A button that draws the chart by Vega, and takes that away again; nothing is fetched before.
+function offer(figure, svg) {
+  const words = document.body.dataset;
+  const button = make(figure, "button", "interactive");
+  svg.after(button);
+  button.type = "button";
+  button.textContent = words.interactive;
+  let end = null;
+  const shown = () => button.setAttribute("aria-pressed", String(end !== null));
+  shown();
+  button.addEventListener("click", async () => {
+    if (button.getAttribute("aria-busy")) return;
+    button.setAttribute("aria-busy", "true");
+    figure.querySelector(".failed")?.remove();
+    try {
+      if (end) end = end();
+      else end = await (await import(`./interactive.js${version}`)).draw(figure, svg, teller(figure));
+    } catch {
+      const told = make(figure, "p", "failed soft");
+      button.after(told);
+      told.setAttribute("role", "status");
+      told.textContent = words.plain;
+    }
+    end ??= null;
+    button.removeAttribute("aria-busy");
+    shown();
+  });
+}
+
+// What a mark of Vega's says: a heading, and figures with their names.
+function teller(figure) {
+  const tip = figure.querySelector(".tip");
+  return (told, event) => {
+    tip.hidden = true;
+    if (!told) return;
+    const { title, ...figures } = told;
+    tip.replaceChildren();
+    make(tip, "strong", "").textContent = title;
+    for (const [name, value] of Object.entries(figures)) {
+      const line = make(tip, "div", "line");
+      if (name.trim()) make(line, "span", "").textContent = name;
+      make(line, "b", "").textContent = value;
+    }
+    const box = figure.getBoundingClientRect();
+    place(tip, figure, event.clientX - box.left, event.clientY - box.top);
+  };
 }
 
 // Bars, slices, cells, dots: each mark knows what it stands for.

@@ -7,7 +7,7 @@ export const root = new URL("../", import.meta.url);
 const load = (name) => import(`./${name}.js${version}`);
 
 export async function enrich(within) {
-  if (within.querySelector("svg.chart")) {
+  if (within.querySelector("svg.chart, figure[data-vega]")) {
     (await load("charts")).attach(within);
   }
   if (within.querySelector("input[name=where]")) {

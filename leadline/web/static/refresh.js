@@ -21,14 +21,14 @@ export function start(seconds, enrich) {
   }, seconds * 1000);
 }
 
-// Somebody fills in a form, reads a tip, or has marked some text.
+// Somebody fills in a form, reads a tip, handles a chart, or has marked some text.
 function busy() {
   const main = document.querySelector("main");
   const focused = document.activeElement;
   const marked = getSelection();
   return (
     main.contains(focused) ||
-    main.querySelector(".tip:not([hidden])") !== null ||
+    main.querySelector(".tip:not([hidden]), .vega") !== null ||
     (marked && !marked.isCollapsed)
   );
 }
