@@ -15,6 +15,7 @@ from leadline.commands.showing import waiting
 from leadline.commands.usage import named_periods, zone_of
 from leadline.errors import SettingsError
 from leadline.query import Filter, Question, parse_filters
+from leadline.query.zones import own_zones
 from leadline.reports.monthly import Desk, Report, make
 from leadline.reports.monthly_page import as_html, as_pdf, as_text
 from leadline.store.scope import EVERYTHING
@@ -62,6 +63,7 @@ def report(
         scope=EVERYTHING,
         now=datetime.now(UTC),
         zone=zone_of(context, Question(where=where)),
+        own=own_zones(Question(where=where), context.clusters),
         named=named_periods(context),
     )
     with waiting("adding up"):

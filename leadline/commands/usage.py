@@ -28,7 +28,7 @@ from leadline.query import (
 )
 from leadline.query.dimensions import dimension
 from leadline.query.rejected import rejected_in
-from leadline.query.zones import question_zone
+from leadline.query.zones import own_zones, question_zone
 from leadline.render import render
 from leadline.render.table import FORMATS
 from leadline.reports.answers import as_json, as_table, footer, headline, sentence, why_empty
@@ -94,11 +94,21 @@ def usage(
     if form == "table" and asked.top is None and asked.bucket is None and not in_order:
         asked = replace(asked, top=SHOWN)
     zoned, named = zone_of(context, asked, zone), named_periods(context)
+    own = own_zones(asked, context.clusters) if zone is None else None
     rejected = rejected_in(context.paths.dead_letters)
 
     def told(what: Question) -> Answer:
         now = datetime.now(UTC)
-        return ask(what, context.store, EVERYTHING, now, zone=zoned, named=named, rejected=rejected)
+        return ask(
+            what,
+            context.store,
+            EVERYTHING,
+            now,
+            zone=zoned,
+            own=own,
+            named=named,
+            rejected=rejected,
+        )
 
     with waiting("asking"):
         answer = told(asked)

@@ -20,7 +20,7 @@ from leadline.query.hidden import by_hour, left_out, place_of_hours
 from leadline.query.kinds import node_kinds
 from leadline.query.measure import Measure, Part, counted, nothing
 from leadline.query.measures import measure
-from leadline.query.moments import which_moment
+from leadline.query.moments import which_moment, whose_days
 from leadline.query.parts import Key, Table, join_rows, joins
 from leadline.query.periods import Period, parse_period, unit_text
 from leadline.query.question import Question
@@ -82,20 +82,22 @@ def ask(
     now: datetime,
     *,
     zone: ZoneInfo | None = None,
+    own: Mapping[str, ZoneInfo] | None = None,
     named: Mapping[str, str] | None = None,
     rolled: bool = True,
     rejected: Callable[[Period], int] | None = None,
 ) -> Answer:
     """
-    Answer QUESTION as of NOW. ZONE counts the days; NAMED are the site's own periods; ROLLED
-    takes closed hours from hourly usage; REJECTED counts dead letters, where they can be seen.
+    Answer QUESTION as of NOW. ZONE counts the days, but those of clusters with a zone of their OWN;
+    NAMED are the site's own periods; ROLLED takes closed hours from hourly usage; REJECTED counts
+    dead letters, where they can be seen.
     """
     if scope.least:
         from leadline.query.public import ask_public
 
-        return ask_public(question, store, scope, now, zone=zone, named=named)
+        return ask_public(question, store, scope, now, zone=zone, own=own, named=named)
     known = canonical(question)
-    period = parse_period(known.period, now, zone or local_zone(), named)
+    period = parse_period(known.period, now, zone or local_zone(), named, own)
     until = complete_until(store) if rolled else None
     asker = Asker(store, scope, period, until, now)
     found = sources(known, period, store, scope, rolled=until is not None)
@@ -117,7 +119,12 @@ def ask(
     others, others_by_time = _others(known, tables, chosen.hidden)
     by_time = _by_time(known, tables, [level.total(known.bucket) for level in tables])
     kept_from = not_kept(asker.leaned_on, period, store)
-    notes = [*which_moment(known, found), *asker.notes, *nobody_looked(found, store)]
+    notes = [
+        *whose_days(period),
+        *which_moment(known, found),
+        *asker.notes,
+        *nobody_looked(found, store),
+    ]
     notes += still_running(known, found, period, store, scope, now)
     notes += of_no_process(known, total, period, store, scope)
     counted_again = [s for s in found if any(d.multiple_in(s.plan.dataset) for d in dims)]

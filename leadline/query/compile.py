@@ -7,10 +7,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, datetime, timedelta
+from datetime import datetime
 
 from leadline.errors import QuestionError
-from leadline.formats.times import EARLIEST, format_time
+from leadline.formats.times import format_time
 from leadline.query.dimensions import DIMENSIONS, WEEKDAYS, Dimension, dimension
 from leadline.query.kinds import kind_conditions
 from leadline.query.measure import Measure
@@ -18,6 +18,7 @@ from leadline.query.measures import measure
 from leadline.query.periods import Period
 from leadline.query.question import Filter, Prefix, Question
 from leadline.query.rollups import rolls
+from leadline.query.spans import hull, running_since, running_within, within
 from leadline.store.contract import Store
 from leadline.store.plan import Aggregate, Condition, Function, Group, Op, Plan, Scalar
 from leadline.store.scope import Scope
@@ -107,11 +108,11 @@ def _source(
     for name in question.by:
         _check_known(dimension(name), first)
     base = Plan(first.dataset, (), where=first.where, time=first.time, clocks=period.clocks)
-    base = _running(base, period) if first.running else _within(base, period)
+    base = running_within(base, period) if first.running else within(base, period)
     aggregates: dict[Aggregate, str] = {}
     parts = []
     for known in measures:
-        wanted = _overlapping(known.parts[0], period.start) if known.running else known.parts
+        wanted = _overlapping(known.parts[0], hull(period)[0]) if known.running else known.parts
         parts.append(tuple(aggregates.setdefault(a, f"p{len(aggregates)}") for a in wanted))
     named = tuple(replace(a, name=name) for a, name in aggregates.items())
     conditions: list[Condition] = []
@@ -149,42 +150,13 @@ def _check_known(known: Dimension, asked: Measure) -> None:
         )
 
 
-def _within(plan: Plan, period: Period) -> Plan:
-    if plan.dataset != "job_slice":
-        return replace(plan, start=period.start, end=period.end)
-    where = plan.where
-    if period.start is not None:
-        first = period.start.astimezone(period.zone).date()
-        where = (*where, Condition("local.day", Op.AT_LEAST, (first.isoformat(),)))
-    if period.end is not None:
-        where = (*where, Condition("local.day", Op.BELOW, (_day_after(period).isoformat(),)))
-    return replace(plan, where=where)
-
-
-def _day_after(period: Period) -> date:
-    """
-    The day after the period's last; accounting knows whole days.
-    """
-    assert period.end is not None
-    last = (period.end - timedelta(microseconds=1)).astimezone(period.zone).date()
-    return last + timedelta(days=1)
-
-
-def _running(plan: Plan, period: Period) -> Plan:
-    if period.end is None:
-        return plan
-    before = Condition("job.start", Op.BELOW, (format_time(period.end),))
-    return replace(plan, where=(*plan.where, before))
-
-
 def _overlapping(part: Aggregate, start: datetime | None) -> tuple[Aggregate, ...]:
     """
-    Ended after the period began, or not yet; what ends as it begins did not run in it.
+    Ended after START, or not yet.
     """
-    begin = EARLIEST if start is None else max(start, EARLIEST)
-    after = format_time(begin + timedelta(milliseconds=1))
+    ended = Condition("job.end", Op.AT_LEAST, (running_since(start),))
     return (
-        replace(part, where=(*part.where, Condition("job.end", Op.AT_LEAST, (after,)))),
+        replace(part, where=(*part.where, ended)),
         replace(part, where=(*part.where, Condition("job.end", Op.MISSING))),
     )
 

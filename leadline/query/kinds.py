@@ -54,11 +54,11 @@ def of_kind(plan: Plan, kinds: Kinds, kind: str | None) -> list[Plan]:
         for name in clusters:
             own = {key: known for key, known in kinds.items() if key[0] == name}
             hosts = _on(plan.dataset, op, hosts_of(own, wanted))
-            found.append(_narrowed(plan, Condition("cluster", Op.IN, (name,)), hosts))
+            found.append(narrowed(plan, Condition("cluster", Op.IN, (name,)), hosts))
         if kind is None:
-            found.append(_narrowed(plan, Condition("cluster", Op.NOT_IN, tuple(clusters))))
+            found.append(narrowed(plan, Condition("cluster", Op.NOT_IN, tuple(clusters))))
         return found
-    return [_narrowed(plan, _on(plan.dataset, op, hosts_of(kinds, wanted)))]
+    return [narrowed(plan, _on(plan.dataset, op, hosts_of(kinds, wanted)))]
 
 
 def on_kind(dataset: str, kinds: Kinds, kind: str | None) -> Condition:
@@ -70,7 +70,7 @@ def on_kind(dataset: str, kinds: Kinds, kind: str | None) -> Condition:
     return _on(dataset, Op.IN, hosts_of(kinds, {kind}))
 
 
-def _narrowed(plan: Plan, *where: Condition) -> Plan:
+def narrowed(plan: Plan, *where: Condition) -> Plan:
     return replace(plan, where=(*plan.where, *where))
 
 

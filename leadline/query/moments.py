@@ -1,5 +1,6 @@
 """
-Which of a run's moments its hours and weekdays are of: a run is submitted, starts and ends.
+What must be said of the times in an answer: whose days they are, and of which of a run's moments,
+which is submitted, starts and ends.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from leadline.query.compile import Source
 from leadline.query.dimensions import dimension
+from leadline.query.periods import Period
 from leadline.query.question import Question
 
 SAID = {
@@ -30,3 +32,12 @@ def which_moment(question: Question, sources: Sequence[Source]) -> Iterator[str]
             by_time.setdefault(source.plan.time, []).extend(m.name for m in source.measures)
     for time, names in by_time.items():
         yield f"{', '.join(names)}: hour and weekday are those {SAID[time]}"
+
+
+def whose_days(period: Period) -> Iterator[str]:
+    """
+    A note where clusters lie in several zones.
+    """
+    if period.own:
+        own = ", ".join(f"{name} {its.zone.key}" for name, its in period.own)
+        yield f"each cluster counts its own days: {own}; all others {period.zone.key}"

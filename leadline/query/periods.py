@@ -12,7 +12,7 @@ from __future__ import annotations
 import calendar
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
@@ -40,6 +40,13 @@ class Period:
     zone: ZoneInfo
     unit: str = ""  # the calendar unit it is one of; empty for any other span
     own: tuple[tuple[str, Period], ...] = ()  # the same by the clocks of clusters that differ
+
+    @property
+    def spans(self) -> tuple[Period, ...]:
+        """
+        By everybody's clocks.
+        """
+        return (self, *(its for _, its in self.own))
 
     @property
     def clocks(self) -> Clocks:
@@ -82,11 +89,19 @@ class Period:
 
 
 def parse_period(
-    text: str, now: datetime, zone: ZoneInfo, named: Mapping[str, str] | None = None
+    text: str,
+    now: datetime,
+    zone: ZoneInfo,
+    named: Mapping[str, str] | None = None,
+    own: Mapping[str, ZoneInfo] | None = None,
 ) -> Period:
     """
-    What TEXT means when asked at NOW; NAMED are the site's own periods (allocation periods).
+    What TEXT means when asked at NOW; NAMED are the site's own periods (allocation periods), OWN
+    the zones of clusters that do not count by ZONE.
     """
+    if own:
+        spans = [(name, parse_period(text, now, own[name], named)) for name in sorted(own)]
+        return replace(parse_period(text, now, zone, named), own=tuple(spans))
     if named and text in named:
         span = parse_period(named[text], now, zone)
         return Period(text, span.start, span.end, zone, span.unit)

@@ -56,14 +56,15 @@ def ask_public(
     now: datetime,
     *,
     zone: ZoneInfo | None = None,
+    own: Mapping[str, ZoneInfo] | None = None,
     named: Mapping[str, str] | None = None,
 ) -> Answer:
     known = canonical(question)
     zone = zone or local_zone()
-    period = parse_period(known.period, now, zone, named)
+    period = parse_period(known.period, now, zone, named, own)
     refuse(known, period, now)
     inner = replace(scope, least=0)
-    whole = ask(replace(known, top=None), store, inner, now, zone=zone, named=named)
+    whole = ask(replace(known, top=None), store, inner, now, zone=zone, own=own, named=named)
     until = complete_until(store)
     found = sources(known, period, store, inner, rolled=until is not None)
     asker = Asker(store, inner, period, until)

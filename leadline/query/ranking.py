@@ -40,7 +40,7 @@ def rank(
     if not dims:
         return Ranked(((),), 0)
     source = sources[0]
-    if _worth_limiting(question, dims, source) and not asker.cut_days.applies(source.plan, None):
+    if _worth_limiting(question, dims, source) and not asker.cuts_days(source.plan, None):
         return _rank_few(question, dims[0], source, asker)
     tables = [_whole(question, dims, each, asker) for each in sources]
     present = {key for table in tables for key in table}

@@ -14,7 +14,7 @@ from leadline.query.classes import by_class, from_classes
 from leadline.query.compile import Source, between
 from leadline.query.coverage import unclassed
 from leadline.query.dimensions import DIMENSIONS, Dimension, dimension, time_group
-from leadline.query.kinds import node_kinds, of_kind
+from leadline.query.kinds import narrowed, node_kinds, of_kind
 from leadline.query.measure import JOINED
 from leadline.query.parts import (
     Key,
@@ -27,8 +27,9 @@ from leadline.query.parts import (
     values_of,
 )
 from leadline.query.periods import Period, first_of, midnight, move
-from leadline.query.rollups import Pieces, holds, mixes, pieces
+from leadline.query.rollups import Pieces, holds, hour_of, mixes, pieces
 from leadline.query.slices import Cut, sliced
+from leadline.query.spans import by_clocks
 from leadline.store.contract import Store
 from leadline.store.plan import (
     ROWS,
@@ -79,7 +80,8 @@ class Asker:
         Parts by the values of BY and the time bucket (last in the key, when there is one).
         """
         if without:
-            source = replace(source, plan=replace(source.plan, without=without))
+            hidden = (*source.plan.without, *without)
+            source = replace(source, plan=replace(source.plan, without=hidden))
         by = [known.at(source.plan.time) for known in by]
         key = (source.plan, tuple(known.name for known in by), bucket, where)
         if key not in self.seen:
@@ -94,9 +96,11 @@ class Asker:
                 self.seen[key] = found
         return self.seen[key]
 
-    @property
-    def cut_days(self) -> Cut:
-        return Cut(self.period, self.now)
+    def cuts_days(self, plan: Plan, bucket: str | None) -> bool:
+        """
+        Whether runs' days must be taken apart by hour, by anybody's clocks.
+        """
+        return any(Cut(span, self.now).applies(plan, bucket) for span in self.period.spans)
 
     def rows(self, plan: Plan) -> Table:
         """
@@ -114,15 +118,17 @@ class Asker:
         """
         What overlaps each bucket, up to now: a run of three days is in each of them.
         """
-        table: Table = {}
-        span = replace(source.plan, start=self.period.start, end=self.period.end or self.now)
-        for label, start, end in self._buckets(span, bucket):
-            if self.now is not None and start >= self.now:
-                break
-            plan = between(source, start, end)
-            part = self._ask(replace(plan, where=(*plan.where, *where)), by, None)
-            table |= {(*key, label): parts for key, parts in part.items() if any_of(plan, parts)}
-        return table
+        tables: list[Table] = []
+        for cluster, span in by_clocks(self.period):
+            table: Table = {}
+            for label, start, end in self._buckets(source.plan, span, bucket):
+                if self.now is not None and start >= self.now:
+                    break
+                plan = between(source, start, end)
+                part = self._ask(replace(plan, where=(*plan.where, *cluster, *where)), by, None)
+                table |= {(*key, label): p for key, p in part.items() if any_of(plan, p)}
+            tables.append(table)
+        return joined_tables(source.functions(), tables)
 
     def _with_sets(self, plan: Plan, by: Sequence[Dimension], bucket: str | None) -> Table:
         """
@@ -148,8 +154,14 @@ class Asker:
     def _ask(self, plan: Plan, by: Sequence[Dimension], bucket: str | None) -> Table:
         if any(known.by_node_in(plan.dataset) for known in by):
             return self._by_kind(plan, by, bucket)
-        if self.cut_days.applies(plan, bucket):
-            return sliced(self.cut_days, plan, by, bucket, self._rows)
+        if self.cuts_days(plan, bucket):
+            return joined_tables(
+                {a.name: a.function for a in plan.aggregates},
+                [
+                    sliced(Cut(span, self.now), narrowed(plan, *cluster), by, bucket, self._rows)
+                    for cluster, span in by_clocks(self.period)
+                ],
+            )
         groups = tuple(known.group_in(plan.dataset) for known in by)
         if bucket is None:
             return self._rows(replace(plan, by=groups))
@@ -185,11 +197,19 @@ class Asker:
 
     def _whole_hours(self) -> bool:
         """
-        Whether the zone's clock differs from UTC by whole hours, so that hours make up its days.
+        Whether clocks differ from UTC by whole hours, so that hours make up their days; and hours
+        make up what is left out where clocks differ.
         """
-        moments = (self.period.start, self.period.end, datetime(2026, 1, 1, tzinfo=UTC))
-        offsets = [m.astimezone(self.period.zone).utcoffset() for m in moments if m is not None]
-        return all(not (offset or timedelta()) % timedelta(hours=1) for offset in offsets)
+        spans, hour = self.period.spans, timedelta(hours=1)
+        for edges in ({span.start for span in spans}, {span.end for span in spans}):
+            if len(edges) > 1 and any(edge and edge != hour_of(edge) for edge in edges):
+                return False
+        for span in spans:
+            moments = (span.start, span.end, datetime(2026, 1, 1, tzinfo=UTC))
+            offsets = [m.astimezone(span.zone).utcoffset() for m in moments if m is not None]
+            if any((offset or timedelta()) % hour for offset in offsets):
+                return False
+        return True
 
     def _rows(self, plan: Plan) -> Table:
         """
@@ -297,17 +317,18 @@ class Asker:
             self.cut[plan] = int(found[0][ROWS] or 0)
         return {tuple(row[n] for n in names): numbers(plan, row) for row in found}
 
-    def _buckets(self, plan: Plan, bucket: str) -> Iterable[tuple[str, datetime, datetime]]:
+    def _buckets(
+        self, plan: Plan, span: Period, bucket: str
+    ) -> Iterable[tuple[str, datetime, datetime]]:
         """
-        Calendar buckets of a time that is not the document's own, cut to the period.
+        Calendar buckets in which runs may have run, cut to SPAN.
         """
-        start, end = plan.start, plan.end
+        start, end, zone = span.start, span.end or self.now, span.zone
         if start is None or end is None:
             first, last = self._span(plan)
             if first is None or last is None:
                 return
             start, end = start or first, end or last + timedelta(milliseconds=1)
-        zone = self.period.zone
         for count in range(MOST_BUCKETS + 1):
             if start >= end:
                 return

@@ -91,11 +91,13 @@ class Desk:
     scope: Scope
     now: datetime
     zone: ZoneInfo
+    own: Mapping[str, ZoneInfo] | None = None
     named: Mapping[str, str] | None = None
 
     def ask(self, question: Question) -> Answer:
         return ask(
-            question, self.store, self.scope, self.now, zone=self.zone, named=self.named
+            question, self.store, self.scope, self.now,
+            zone=self.zone, own=self.own, named=self.named,
         )  # fmt: skip
 
     def may(self, question: Question) -> Answer | None:

@@ -30,9 +30,12 @@ class Judge:
     Asks a store about DOCUMENTS, which it should hold.
     """
 
-    def __init__(self, documents: list[Document]) -> None:
+    def __init__(
+        self, documents: list[Document], own: Mapping[str, ZoneInfo] | None = None
+    ) -> None:
         self.documents = documents
-        self.truth = Truth(documents, ZONE)
+        self.own = own
+        self.truth = Truth(documents, ZONE, own)
 
     @cached_property
     def told(self) -> list[str]:
@@ -112,7 +115,7 @@ class Judge:
         Whether there was an answer; that it is right is asserted.
         """
         try:
-            answer = ask(asked, store, EVERYTHING, now, zone=ZONE)
+            answer = ask(asked, store, EVERYTHING, now, zone=ZONE, own=self.own)
         except QuestionError:
             return False
         asked = answer.question

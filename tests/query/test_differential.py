@@ -37,8 +37,10 @@ from leadline.store.contract import Store
 from leadline.store.lake import LakeStore
 from leadline.store.memory import MemoryStore
 from leadline.store.scope import EVERYTHING
+from tests.query.judge import Judge
 
 ZONE = ZoneInfo("Europe/Oslo")
+OWN = {"betzy": ZoneInfo("America/New_York")}
 BEGIN = datetime(2026, 10, 20, tzinfo=UTC)
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 SETS, QUESTIONS = 4, 130
@@ -60,11 +62,12 @@ def documents(dice: random.Random, count: int) -> list[Document]:
 
 def _common(dice: random.Random, dataset: str) -> Document:
     moment = BEGIN + timedelta(seconds=dice.randrange(32 * 86400))
-    local = moment.astimezone(ZONE)
+    cluster = dice.choice(["fox", "betzy"])
+    local = moment.astimezone(OWN.get(cluster, ZONE))
     return {
         "dataset": dataset,
         "@timestamp": format_time(moment),
-        "cluster": dice.choice(["fox", "betzy"]),
+        "cluster": cluster,
         "local.day": local.date().isoformat(),
         "local.hour": local.hour,
         "local.weekday": local.isoweekday(),
@@ -231,6 +234,7 @@ def _filter(dice: random.Random) -> Filter:
         ("cluster", ["fox", "betzy"]),
         ("host", ["c1-1", Prefix("c1"), None]),
         ("weekday", ["Monday", "7"]),
+        ("hour_of_day", ["0", "13"]),
         ("project", ["p1", "p2", None]),
         ("node_type", ["thin", "fat", None]),
         ("gpu_model", ["A100"]),
@@ -242,7 +246,7 @@ def _filter(dice: random.Random) -> Filter:
 
 def answered(asked: Question, store: Store) -> Answer | str:
     try:
-        return ask(asked, store, EVERYTHING, NOW, zone=ZONE)
+        return ask(asked, store, EVERYTHING, NOW, zone=ZONE, own=OWN)
     except QuestionError as error:
         return str(error)
 
@@ -295,6 +299,16 @@ def test_lake_and_memory_agree(tmp_path: Path, number: int) -> None:
             check_whole(expected)
     lake.close()
     assert refused < QUESTIONS * 0.5
+
+
+def test_clusters_count_their_own_days() -> None:
+    """
+    Of clusters in two zones each document lies in the days of its own, whatever is asked.
+    """
+    made, memory = documents(random.Random(17), 240), MemoryStore()
+    assert not memory.write(made, "replace").rejected
+    kept = [d for batches in memory.tables.values() for d in batches.values()]
+    Judge(kept, OWN).examine(memory, 150, NOW, random.Random(17))
 
 
 @pytest.mark.opensearch

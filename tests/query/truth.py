@@ -8,7 +8,7 @@ formulas, periods, filters, buckets and rows are written a second time.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, date, datetime, timedelta
 from functools import cached_property
 from typing import Any
@@ -31,8 +31,13 @@ class Truth:
     All documents there are, and what a question comes to on them.
     """
 
-    def __init__(self, documents: Iterable[Document], zone: ZoneInfo) -> None:
-        self.zone = zone
+    def __init__(
+        self,
+        documents: Iterable[Document],
+        zone: ZoneInfo,
+        own: Mapping[str, ZoneInfo] | None = None,
+    ) -> None:
+        self.zone, self.own = zone, own or {}
         self.by_dataset: dict[str, list[Document]] = {}
         self._found: dict[object, list[tuple[list[Key], Document]]] = {}  # of the last question
         for document in documents:
@@ -114,13 +119,16 @@ class Truth:
         if known.dataset == "job_slice":
             return str(first) <= str(document["local.day"]) <= str(last)
         if known.time == RUNNING:
-            begin = datetime(first.year, first.month, first.day, tzinfo=self.zone)
+            begin = datetime(first.year, first.month, first.day, tzinfo=self._zone(document))
             over = "job.end" in document and self._moment(document, "job.end") <= begin
             return self._moment(document, "job.start").date() <= last and not over
         return known.time in document and first <= self._moment(document, known.time).date() <= last
 
     def _moment(self, document: Document, field: str) -> datetime:
-        return datetime.fromisoformat(str(document[field])).astimezone(self.zone)
+        return datetime.fromisoformat(str(document[field])).astimezone(self._zone(document))
+
+    def _zone(self, document: Document) -> ZoneInfo:
+        return self.own.get(str(document["cluster"]), self.zone)
 
     def _keys(self, document: Document, known: Formula, asked: Question) -> Iterator[Key]:
         keys: list[Key] = [()]
@@ -185,7 +193,7 @@ class Truth:
             moment = self._moment(document, known.time)
             if known.dataset == "job_slice":  # an hour of its day by the clocks
                 day = date.fromisoformat(str(document["local.day"]))
-                moment = datetime(day.year, day.month, day.day, tzinfo=self.zone)
+                moment = datetime(day.year, day.month, day.day, tzinfo=self._zone(document))
                 moment = moment.replace(hour=int(str(document.get("(hour)", 0))))
             moment = moment.astimezone(UTC)
             return f"{moment:%Y-%m-%dT%H}:00:00.000Z"
