@@ -179,8 +179,9 @@ class Delivery:
     def _write_days(self, documents: Iterable[Document]) -> None:
         """
         Before their runs: whoever sees a run sees its hours. Nobody sent them, so none is counted.
+        Each belongs to the groups of its own day.
         """
-        days = [day for document in documents for day in self.days(document)]
+        days = [self.chain.one(day) for document in documents for day in self.days(document)]
         outcome = self._until_taken(days, "replace")
         self._keep(
             [dead_letter(orjson.dumps(day), why, "days of a run") for day, why in outcome.rejected]

@@ -49,7 +49,7 @@ class Chained:
         if not self.options.since <= epoch_seconds(str(done["@timestamp"])) < self.options.until:
             self.tally.outside += 1
             return
-        days = self.days(done)
+        days = [self._chain.one(day) for day in self.days(done)]
         self.tally.read += len(days)
         self._waiting += [done, *days]
         if len(self._waiting) >= BATCH:

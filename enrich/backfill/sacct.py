@@ -35,6 +35,7 @@ class SacctReader:
         self.options = options
         self.rejects = rejects
         self.tally = Tally()
+        self._chain = options.build_chain()
         self._jobs: list[Document] = []
         self._days: list[Document] = []
 
@@ -120,7 +121,7 @@ class SacctReader:
             if "." in identity(main):
                 raise FormatError("a step without its job")
             steps = [row for _, _, row in rows[1:]]
-            document = check(document_of(main, steps, self.options, stamp))
+            document = self._chain.one(check(document_of(main, steps, self.options, stamp)))
             ended = seconds_of(main, "End", self.options)
         except (FormatError, ValueError, OverflowError) as error:
             self._refuse(name, number, raw, str(error))
@@ -129,7 +130,8 @@ class SacctReader:
             self.tally.outside += 1
             return
         self._jobs.append(document)
-        self._days += run_days(document, self.options.days, ended or stamp)
+        days = run_days(document, self.options.days, ended or stamp)
+        self._days += map(self._chain.one, days)
         if len(self._jobs) >= BATCH:
             self._flush()
 

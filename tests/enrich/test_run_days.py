@@ -10,8 +10,13 @@ from zoneinfo import ZoneInfo
 
 import orjson
 
+from enrich.chain import Chain
 from enrich.delivery import Delivery
+from enrich.identity import Identities, Span
+from enrich.rules import Rules
 from enrich.run_days import days_by, run_days
+from enrich.step import Context
+from enrich.steps.identity import build
 from leadline.formats import Document
 from leadline.store.memory import MemoryStore
 from leadline.store.scope import EVERYTHING
@@ -84,6 +89,25 @@ def test_delivery_stores_a_run_with_its_days(deliver: Callable[..., Delivery]) -
     corrected = {**RUN, "job.cores": 8, "record.version": 6}
     delivery.lines([orjson.dumps(corrected), orjson.dumps(RUN)], "node")
     assert 24.0 == hours(store)
+
+
+def test_each_day_of_a_run_has_the_groups_of_that_day(deliver: Callable[..., Delivery]) -> None:
+    """
+    Who changes group while a run is under way takes its later hours along, metagroups too.
+    """
+    moved = {"alice": [Span("chem", "", "2026-11-20", ""), Span("bio", "2026-11-20", "", "")]}
+    above = {"bio": [Span("science", "", "", "")], "chem": [Span("nature", "", "", "")]}
+    context = Context(rules=Rules([]), identities=Identities(moved, above))
+    store = MemoryStore()
+    delivery = replace(
+        deliver(store), chain=Chain([build(context)]), days=days_by(lambda cluster: OSLO)
+    )
+    delivery.lines([orjson.dumps(RUN)], "node")
+    assert {("2026-11-19", "chem", ("nature",)), ("2026-11-20", "bio", ("science",))} == {
+        (str(day["local.day"]), str(day["user.group"]), tuple(day["user.metagroup"]))  # type: ignore[arg-type]
+        for batch in store.scan("job_slice", EVERYTHING)
+        for day in batch
+    }
 
 
 def hours(store: MemoryStore) -> float:

@@ -17,7 +17,12 @@ from enrich.backfill.sacct import SacctReader, recognise
 from enrich.backfill.seen import Seen
 from enrich.backfill.sink import StoreSink
 from enrich.backfill.tally import Rejects, Tally
+from enrich.chain import Chain
 from enrich.days import days
+from enrich.identity import Identities, Span
+from enrich.rules import Rules
+from enrich.step import Context
+from enrich.steps.identity import build
 from leadline.errors import FormatError
 from leadline.store.memory import MemoryStore
 from leadline.store.scope import EVERYTHING
@@ -53,6 +58,22 @@ def write(folder: Path, *lines: str) -> Path:
 
 def jobs(store: MemoryStore) -> list[dict[str, object]]:
     return [d for batch in store.scan("job", EVERYTHING, order=("job.run",)) for d in batch]
+
+
+def test_runs_and_their_days_belong_where_the_tables_say(tmp_path: Path) -> None:
+    """
+    What sacct tells is identified like what shippers send: tables come before its own groups.
+    """
+    known = Identities({"alice": [Span("bio", "", "", "")]}, {"bio": [Span("science", "", "", "")]})
+    chain = Chain([build(Context(rules=Rules([]), identities=known))])
+    store = MemoryStore()
+    options = Options(cluster="fox", zone=OSLO, chain=lambda: chain)
+    reader = SacctReader(StoreSink(store), options, Rejects(None), tmp_path)
+    with Source(str(write(tmp_path, JOB + TRES))) as source:
+        reader.read(source, Seen(None), lambda position: None)
+    for dataset in ("job", "job_slice"):
+        (found,) = [d for batch in store.scan(dataset, EVERYTHING) for d in batch]
+        assert ("bio", ["science"]) == (found["user.group"], list(found["user.metagroup"]))  # type: ignore[call-overload]
 
 
 @pytest.mark.parametrize(("name", "refused"), [("sacct_wide.txt", 0), ("sacct_all.txt", 4)])
