@@ -75,6 +75,25 @@ def said(text: str) -> str:
 _ = gettext
 
 
+_words: dict[str, str] = {}
+
+
+def word(text: str) -> str:
+    """
+    A word of ours among names of theirs, in the reader's language: unmatched, over a day.
+    """
+    told = gettext(text)
+    _words[told] = text
+    return told
+
+
+def english(name: str) -> str:
+    """
+    NAME as it is in English if it is such a word: the same thing has one colour in all languages.
+    """
+    return _words.get(name, name)
+
+
 def later(text: str) -> str:
     """
     Marks a word of a table for the catalogue; it is looked up where it is shown.

@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from leadline.formats.times import format_time, parse_time
-from leadline.language import _
+from leadline.language import _, word
 from leadline.query import Answer
 from leadline.query.compile import canonical
 from leadline.query.dimensions import dimension
@@ -79,7 +79,7 @@ def named(answer: Answer, key: str, value: Scalar | None) -> str:
     text = answer.label(key, value)
     if key in BUCKETS or (value is not None and key != "weekday" and not dimension(key).edges):
         return text
-    return _(text)
+    return word(text)
 
 
 def scaled(row: Mapping[str, Scalar | None], measure: Measure) -> float:

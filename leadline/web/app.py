@@ -11,7 +11,7 @@ from importlib.metadata import PackageNotFoundError, version
 from flask import Flask, Response, g, request
 from werkzeug.middleware.proxy_fix import ProxyFix
 
-from leadline.language import _, current
+from leadline.language import ENGLISH, _, current
 from leadline.render import safe_text
 from leadline.web.access import Door, shown, signs_in
 from leadline.web.headers import HEADERS
@@ -20,7 +20,7 @@ from leadline.web.site import Site, read_site
 from leadline.web.speaking import add_languages, links
 from leadline.web.trouble import add_errors, failed
 from leadline.web.vega import add_vega
-from leadline.web.words import stamp
+from leadline.web.words import stamp, states
 
 _PLAIN_PATH = re.compile(r"((/[\w~-][\w.~-]*)*/?)?", re.ASCII)
 LARGEST_FORM = 16 * 1024  # bytes: a name, a password, and where to go
@@ -64,6 +64,7 @@ def create_app(site: Site | None = None) -> Flask:
             "languages": links(),
             "navigation": [known for known in NAVIGATION if shown(known[0])],
             "reader": g.get("reader", ""),
+            "states": {} if current() == ENGLISH else states(),
             "signs_in": signs_in(site.settings),
         }
 

@@ -11,7 +11,7 @@ from leadline.language import _
 from leadline.query import Answer
 from leadline.query.question import Question
 from leadline.web.asking import desk
-from leadline.web.sentences import spoken_period
+from leadline.web.spoken import spoken_period
 from leadline.web.words import ago, moment
 
 DEMO = "leadline up --demo"

@@ -4,12 +4,11 @@ The answer in words: a title that says the question, a sentence with the number,
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 
 from leadline.formats.times import parse_time
-from leadline.language import _, ngettext, said
+from leadline.language import _, said
 from leadline.query import Answer
 from leadline.query.dimensions import dimension
 from leadline.query.measure import Measure
@@ -18,12 +17,12 @@ from leadline.query.question import BUCKETS, Filter
 from leadline.query.sure import Sure
 from leadline.reports.picture import CLOCK
 from leadline.web.asking import desk
+from leadline.web.spoken import spoken_period
 from leadline.web.tables import label
 from leadline.web.words import ago, change, days, moment, number, percent
 
 LEAST_COVERED = 0.8
 SEVERAL = 3  # clusters named one by one
-_LAST = re.compile(r"last (\d+) (minute|hour|day|week|month|quarter|year)s?")
 
 
 def title(answer: Answer, measures: Sequence[Measure]) -> str:
@@ -78,47 +77,6 @@ def span(period: Period) -> str:
     if whole is not None and period.text not in BUCKETS:
         return days(whole[0], whole[1] - timedelta(days=1))
     return spoken_period(period.text)
-
-
-def spoken_period(text: str) -> str:
-    """
-    A period's written form in the reader's language: last 30 days.
-    """
-    if text in (known := _periods()):
-        return known[text]
-    if (found := _LAST.fullmatch(text)) is not None:
-        count = int(found[1])
-        return _unit_words(found[2], count).format(count=number(count))
-    return text
-
-
-def _unit_words(unit: str, count: int) -> str:
-    return {
-        "minute": ngettext("last minute", "last {count} minutes", count),
-        "hour": ngettext("last hour", "last {count} hours", count),
-        "day": ngettext("last day", "last {count} days", count),
-        "week": ngettext("last 1 week", "last {count} weeks", count),
-        "month": ngettext("last 1 month", "last {count} months", count),
-        "quarter": ngettext("last 1 quarter", "last {count} quarters", count),
-        "year": ngettext("last 1 year", "last {count} years", count),
-    }[unit]
-
-
-def _periods() -> dict[str, str]:
-    return {
-        "all": _("everything kept"),
-        "today": _("today"),
-        "yesterday": _("yesterday"),
-        "this week": _("this week"),
-        "this month": _("this month"),
-        "this quarter": _("this quarter"),
-        "this year": _("this year"),
-        "previous week": _("previous week"),
-        "previous month": _("previous month"),
-        "previous quarter": _("previous quarter"),
-        "previous year": _("previous year"),
-        "now": _("now"),
-    }
 
 
 def short(period: Period, otherwise: str) -> str:

@@ -8,19 +8,23 @@ from __future__ import annotations
 from urllib.parse import quote, urlencode
 
 from babel import Locale
-from flask import Flask, Response, request
+from flask import Flask, Response, redirect, request
+from werkzeug.wrappers import Response as AnyResponse
 
 from leadline.language import ENGLISH, current, gettext, languages, ngettext, use
+from leadline.web.spoken import spoken_period, written_period
 
 PARAMETER = "lang"
+PERIOD = "period"
 COOKIE = "leadline_language"
 YEAR = 365 * 86400
 SPEECHLESS = ("static", "vega")  # the same in every language
 
 
 def add_languages(app: Flask) -> None:
-    app.jinja_env.globals.update(_=gettext, ngettext=ngettext)
+    app.jinja_env.globals.update(_=gettext, ngettext=ngettext, spoken=spoken_period)
     app.before_request(choose)
+    app.before_request(rewrite)
     app.after_request(remember)
 
 
@@ -30,6 +34,18 @@ def choose() -> None:
         if for_programs()
         else asked() or request.accept_languages.best_match(languages()) or ENGLISH
     )
+
+
+def rewrite() -> AnyResponse | None:
+    """
+    A period that was chosen in the reader's words is asked for in the question's: an address can be
+    mailed to whoever reads another language.
+    """
+    text = request.args.get(PERIOD, "").strip()
+    if not text or for_programs() or (known := written_period(text)) == text:
+        return None
+    left = [(n, known if n == PERIOD else v) for n, v in request.args.items(multi=True)]
+    return redirect(f"{here()}?{urlencode(left)}", 302)
 
 
 def for_programs() -> bool:

@@ -162,3 +162,26 @@ def ago(then: datetime, now: datetime) -> str:
     if seconds >= 60:
         return _("a minute ago")
     return ngettext("{count} second ago", "{count} seconds ago", seconds).format(count=seconds)
+
+
+def state_words(state: str | None) -> str:
+    """
+    The scheduler's states as people say them; one we do not know is shown as it is.
+    """
+    if state is None:
+        return _("state unknown")
+    return states().get(state, state.lower().replace("_", " "))
+
+
+def states() -> dict[str, str]:
+    return {
+        "RUNNING": _("running"),
+        "PENDING": _("pending"),
+        "COMPLETED": _("completed"),
+        "FAILED": _("failed"),
+        "CANCELLED": _("cancelled"),
+        "TIMEOUT": _("timed out"),
+        "OUT_OF_MEMORY": _("out of memory"),
+        "NODE_FAIL": _("its node failed"),
+        "PREEMPTED": _("preempted"),
+    }

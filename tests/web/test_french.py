@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import html
+import json
 import re
+from html import unescape
+from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 from flask.testing import FlaskClient
@@ -11,9 +14,12 @@ from playwright.sync_api import Browser, expect
 from werkzeug.test import TestResponse
 
 from leadline.errors import StoreError
+from leadline.language import languages, spoken
 from leadline.store.memory import MemoryStore
 from leadline.web import create_app
+from leadline.web.pages.usage import PERIODS
 from leadline.web.settings import WebSettings
+from leadline.web.spoken import spoken_period, written_period
 from leadline.web.translations import translated
 from tests.web.conftest import site_of
 from tests.web.test_access import client_with
@@ -147,3 +153,72 @@ def test_french_is_set_as_the_french_set_it() -> None:
             prose = re.sub(r"`[^`]*`|\"[^\"]*\"|http:\S+|[\w.]+/[\w./]+", "", form)
             found = plain.search(prose)
             assert not found, f"{text}: {form!r} at {found and found.start()}"
+
+
+@pytest.mark.parametrize(
+    ("chosen", "asked"),
+    [
+        ("ce mois", "this month"),
+        ("7 derniers jours", "last 7 days"),
+        ("Aujourd’hui", "today"),
+        ("everything kept", "all"),
+    ],
+)
+def test_period_is_chosen_in_french_and_asked_as_it_is_written(
+    client: FlaskClient, chosen: str, asked: str
+) -> None:
+    """
+    Fields offer and hold the reader's words; the address of what they ask is the same in all
+    languages.
+    """
+    answer = client.get("/usage", query_string={"by": "user", "period": chosen, "lang": "fr"})
+    assert answer.status_code == 302
+    assert dict(parse_qsl(urlsplit(answer.headers["Location"]).query)) == {
+        "by": "user",
+        "period": asked,
+        "lang": "fr",
+    }
+    page = client.get(answer.headers["Location"]).get_data(as_text=True)
+    words = unescape(re.search(r'name="period"[^>]* value="([^"]*)"', page)[1])  # type: ignore[index]
+    with spoken("fr"):
+        assert words == spoken_period(asked)
+    assert '<option value="7 derniers jours">' in page
+    assert "last 7 days</option>" not in page
+
+
+def test_every_period_offered_is_understood_again() -> None:
+    """
+    In each language the words of a period lead back to it, and what questions write stays.
+    """
+    for text in (*PERIODS, "last 3 quarters", "last 1 month", "2026-10", "last hour"):
+        assert written_period(text) == text
+        for code in languages():
+            with spoken(code):
+                told = spoken_period(text)
+            assert written_period(told) in (text, text.replace("last ", "last 1 "))
+
+
+def test_unmatched_has_one_colour(client: FlaskClient) -> None:
+    """
+    What has no name is drawn in the same colours whatever it is called.
+    """
+    hues = []
+    for code, name in (("en", "unmatched"), ("fr", "sans règle")):
+        page = client.get(f"/usage?period=last+7+days&lang={code}").get_data(as_text=True)
+        known = json.loads(unescape(re.search(r"data-series='([^']*)'", page)[1]))  # type: ignore[index]
+        hues.append({row[0]: row[1] for row in known["rows"]}[name])
+        row = re.search(rf'<tr class="none">.*?{name}.*?class="(c\d+)"', page, re.DOTALL)
+        hues.append(row[1] if row else "")
+    assert hues[:2] == hues[2:]
+    assert hues[1]
+
+
+def test_states_are_told_in_french(client: FlaskClient) -> None:
+    """
+    The list of jobs says how they ended in the reader's words, filters keep the scheduler's, and
+    what completes them has both.
+    """
+    page = client.get("/jobs?period=last+7+days&lang=fr").get_data(as_text=True)
+    assert '<td class="trouble">échouée</td>' in page
+    assert "<td>terminée</td>" in page
+    assert "&#34;FAILED&#34;" in page

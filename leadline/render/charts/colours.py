@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from hashlib import blake2b
 
+from leadline.language import english
+
 PALETTE = (
     "#4477aa",
     "#ee8866",
@@ -57,7 +59,7 @@ def slot(name: str) -> int:
     """
     The place of NAME in the palette.
     """
-    return blake2b(name.encode(), digest_size=2, person=SPREAD).digest()[0] % len(PALETTE)
+    return blake2b(english(name).encode(), digest_size=2, person=SPREAD).digest()[0] % len(PALETTE)
 
 
 def assign(names: Iterable[str]) -> dict[str, int]:

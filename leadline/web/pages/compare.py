@@ -14,9 +14,9 @@ from leadline.language import _, said
 from leadline.reports.advice import advise
 from leadline.reports.job import JobView, Resource
 from leadline.web.asking import desk
-from leadline.web.pages.job import chart_of, state_words, view_of
+from leadline.web.pages.job import chart_of, view_of
 from leadline.web.sentences import clusters, when
-from leadline.web.words import lasting, number, percent, size
+from leadline.web.words import lasting, number, percent, size, state_words
 
 MOST = 6
 

@@ -23,7 +23,8 @@ from leadline.web.asking import desk
 from leadline.web.empty import newest_sample, nothing_yet
 from leadline.web.links import jobs_of
 from leadline.web.paging import ALONE, Leaf, begin, fitted, leaf
-from leadline.web.sentences import beside, clusters, span, spoken_period, sureness
+from leadline.web.sentences import beside, clusters, span, sureness
+from leadline.web.spoken import spoken_period
 from leadline.web.words import number, stamp
 
 DEFAULT = "last 24 hours"

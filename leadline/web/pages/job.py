@@ -24,7 +24,7 @@ from leadline.web.asking import desk
 from leadline.web.links import jobs_of, told_of
 from leadline.web.pages.around import Neighbour, Process, days_of, neighbours, processes
 from leadline.web.sentences import clusters, when
-from leadline.web.words import lasting, number, percent, size
+from leadline.web.words import lasting, number, percent, size, state_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,26 +172,6 @@ def sentence(view: JobView) -> str:
         wall=lasting(view.wall) if view.wall is not None else "",
         asked=lasting(view.time.asked) if view.time.asked else "",
     )
-
-
-def state_words(state: str | None) -> str:
-    """
-    The scheduler's states as people say them; one we do not know is shown as it is.
-    """
-    known = {
-        "RUNNING": _("running"),
-        "PENDING": _("pending"),
-        "COMPLETED": _("completed"),
-        "FAILED": _("failed"),
-        "CANCELLED": _("cancelled"),
-        "TIMEOUT": _("timed out"),
-        "OUT_OF_MEMORY": _("out of memory"),
-        "NODE_FAIL": _("its node failed"),
-        "PREEMPTED": _("preempted"),
-    }
-    if state is None:
-        return _("state unknown")
-    return known.get(state, state.lower().replace("_", " "))
 
 
 def lines_of(view: JobView, noted: set[str]) -> list[Line]:

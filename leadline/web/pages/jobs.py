@@ -18,8 +18,9 @@ from leadline.web.asking import desk
 from leadline.web.empty import newest_sample, nothing_yet
 from leadline.web.links import jobs_of
 from leadline.web.paging import ALONE, Leaf, Piece, cursor, fitted
-from leadline.web.sentences import beside, clusters, spoken_period, sureness
-from leadline.web.words import lasting, number, percent, stamp
+from leadline.web.sentences import beside, clusters, sureness
+from leadline.web.spoken import spoken_period
+from leadline.web.words import lasting, number, percent, stamp, state_words
 
 LIMIT = 100
 NOW = "now"
@@ -169,7 +170,7 @@ def line_of(row: Mapping[str, Value], period: str) -> Line:
         user=user,
         user_link=jobs_of(user, period) if user else "",
         name=_text(row, "name"),
-        state=state,
+        state=state_words(state) if state else "",
         trouble=state.split(" ")[0] not in {"COMPLETED", "RUNNING", "PENDING", "CANCELLED", ""},
         cores=number(row.get("cores")),
         gpus=number(row.get("gpus")) if row.get("gpus") else "",

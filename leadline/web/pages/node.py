@@ -27,7 +27,8 @@ from leadline.web.pages.course import DEFAULT, FORMS, course, ends, place_of
 from leadline.web.pages.fleet import HOUR, WHOLE, amount, asked, clock, told
 from leadline.web.pages.jobs import Line as JobLine
 from leadline.web.pages.jobs import line_of
-from leadline.web.sentences import beside, clusters, span, spoken_period, when
+from leadline.web.sentences import beside, clusters, span, when
+from leadline.web.spoken import spoken_period
 from leadline.web.strips import MOST_PIECES
 from leadline.web.strips import line as states_line
 from leadline.web.tables import Table, build

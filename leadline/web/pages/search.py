@@ -18,7 +18,8 @@ from leadline.web.asking import desk
 from leadline.web.empty import newest_sample, nothing_yet
 from leadline.web.links import told_of
 from leadline.web.paging import ALONE, Leaf, begin, fitted, leaf
-from leadline.web.sentences import clusters, spoken_period, sureness
+from leadline.web.sentences import clusters, sureness
+from leadline.web.spoken import spoken_period
 from leadline.web.words import number, stamp
 
 LIMIT = 50

@@ -42,11 +42,11 @@ from leadline.web.sentences import (
     per,
     short,
     spoken_filter,
-    spoken_period,
     sureness,
     title,
     told,
 )
+from leadline.web.spoken import spoken_period
 from leadline.web.tables import Before, Table, build, known_dimensions
 
 # What the pages of programs and users tell of each.

@@ -109,7 +109,11 @@ async function choices(text, root) {
   address.search = new URLSearchParams({ dimension: name, starts: typed.split("|").pop() });
   const before = typed.includes("|") ? typed.slice(0, typed.lastIndexOf("|") + 1) : "";
   const { values } = await fetched(address);
-  return values.map((value) => ({ text: `${name}${sign}${before}${quoted(value)}`, shown: value }));
+  const words = name === "state" ? JSON.parse(document.body.dataset.states ?? "{}") : {};
+  return values.map((value) => ({
+    text: `${name}${sign}${before}${quoted(value)}`,
+    shown: words[value] ? `${value}  ${words[value]}` : value,
+  }));
 }
 
 // The API speaks English; a page in another language has the titles in its own form, or none.
