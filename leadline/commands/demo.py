@@ -21,7 +21,7 @@ def load(paths: PathSettings, leadline: Sequence[str], say: Callable[[str], None
     """
     Simulate, then enrich. Done once: a second call finds the mark of the first and does nothing.
     """
-    folder = paths.data / "demo"
+    folder = paths.demo
     mark = folder / "loaded"
     if mark.exists():
         say(f"demo: loaded already on {mark.read_text().strip()}; its truth is in {folder}")

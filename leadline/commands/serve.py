@@ -49,6 +49,7 @@ def serve(context: Context, listen: str | None) -> None:
     site = replace(
         site_of(context.settings, lambda: context.store),
         settings=settings,
+        demo=context.paths.demo,
         rejected=rejected(context.paths.dead_letters),
         rejected_in=rejected_in(context.paths.dead_letters),
     )

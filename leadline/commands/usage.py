@@ -207,6 +207,7 @@ def grants_of(context: Context) -> tuple[Grant, ...]:
         datetime.now(UTC),
         lambda name: cluster_zone(clusters, name),
         named_periods(context),
+        context.paths.demo,
     )
 
 

@@ -36,6 +36,7 @@ class Column:
     title: str  # what people call it
     unit: str | None = None  # None: text, else numbers of that unit ("" for counts)
     bars: bool = False  # draw its share of the greatest beside it
+    answer: bool = False  # what the table is read for: others give way to it
     below: bool = False  # a sentence: stands under its row where there is no room for it within
 
     @property
@@ -134,25 +135,34 @@ def _escaped(text: str) -> str:
 def terminal(table: Table, width: int) -> str:
     """
     Fit to WIDTH: heads take more lines first, then sentences move under their rows, columns that
-    say nothing go, the widest text column gives way, and at last the last columns, which are named
-    below.
+    say nothing go, the widest text column gives way, and at last the last columns but the answer,
+    which are named below.
     """
     columns, under = _places(table, width)
-    cells = [[table.label(place, c) for c in columns] for place in range(len(table.rows))]
-    feet = [[written(foot.get(c.name), c) for c in columns] for foot in table.feet]
-    widths = _widths(columns, [*cells, *feet], width)
+    widths = _widths(columns, _cells(table, columns), width)
+    cells = _cells(table, columns)
     lines = [_line(columns, heads, widths) for heads in _heads(columns, widths)]
     shares = _shares(table, columns)
     spare = width - _taken(widths) - 2
-    for place, (row, share) in enumerate(zip(cells, shares, strict=True)):
+    for place, (row, share) in enumerate(zip(cells, shares, strict=False)):
         drawn = bar(share, min(spare, 20)) if spare >= 6 else ""
-        lines.append(f"{_line(columns, row, widths)}  {drawn}".rstrip())
+        line = _line(columns, row, widths)
+        room = " " * (_taken(widths) - width_of(line))
+        lines.append(f"{line}{room}  {drawn}".rstrip())
         if told := _below(table, place, under):
             lines.append(paragraphs([told], width))
-    lines += [_line(columns, foot, widths) for foot in feet]
+    lines += [_line(columns, foot, widths) for foot in cells[len(shares) :]]
     if left := [c.title for c in table.columns if not c.below and c not in columns]:
         lines += ["", paragraphs([f"Too narrow to show {', '.join(left)}."], width)]
     return "\n".join(lines)
+
+
+def _cells(table: Table, columns: Sequence[Column]) -> list[list[str]]:
+    """
+    What is written of each row, and below them of each foot.
+    """
+    rows = [[table.label(place, c) for c in columns] for place in range(len(table.rows))]
+    return rows + [[written(foot.get(c.name), c) for c in columns] for foot in table.feet]
 
 
 def _places(table: Table, width: int) -> tuple[list[Column], list[Column]]:
@@ -220,7 +230,7 @@ def _broken(head: str, width: int) -> list[str]:
 
 def _widths(columns: list[Column], cells: list[list[str]], width: int) -> list[int]:
     """
-    Column widths; columns that find no room are taken off the end, in place.
+    Column widths; columns that find no room are taken out from the end, in place.
     """
     heads = [c.head for c in columns]
     widths = [max(map(width_of, column)) for column in zip(heads, *cells, strict=True)]
@@ -230,11 +240,12 @@ def _widths(columns: list[Column], cells: list[list[str]], width: int) -> list[i
     narrow = [max(map(width_of, column)) for column in zip(words, *cells, strict=True)]
     while len(columns) > 2:
         least = [max(LEAST, min(2 * LEAST, most // 2)) for most in narrow]
-        widths = _squeezed(columns, narrow[: len(columns)], least, width)
+        widths = _squeezed(columns, list(narrow), least, width)
         if _taken(widths) <= width:
             return widths
-        columns.pop()
-    return _squeezed(columns, narrow[: len(columns)], [LEAST] * len(columns), width)
+        last = max(place for place, c in enumerate(columns) if not c.answer or place == 0)
+        del columns[last], narrow[last]
+    return _squeezed(columns, narrow, [LEAST] * len(columns), width)
 
 
 def _squeezed(

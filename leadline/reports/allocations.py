@@ -46,7 +46,7 @@ COLUMNS = (
     Column("burn", "a day now", "hours"),
     Column("pace", "a day to use it", "hours"),
     Column("projected", "at the end", "hours"),
-    Column("verdict", "Verdict"),
+    Column("verdict", "Verdict", answer=True),
     Column("runs_out", "Used up"),
 )
 

@@ -71,12 +71,16 @@ def read_grants(
     now: datetime,
     zone: Zone,
     named: Mapping[str, str] | None = None,
+    demo: Path | None = None,
 ) -> tuple[Grant, ...]:
     """
-    Every grant, in the order written. NAMED are the site's own periods.
+    Every grant, in the order written. NAMED are the site's own periods, DEMO is the folder whose
+    grants count as soon as a demo was loaded.
     """
     found = [("allocations.grants", grant) for grant in settings.grants]
-    found += [row for path in settings.files for row in _read_file(path)]
+    simulated = demo / "grants.csv" if demo else None
+    files = [*settings.files, *([simulated] if simulated and simulated.exists() else [])]
+    found += [row for path in files for row in _read_file(path)]
     made = [g for place, grant in found for g in _grants(place, grant, now, zone, named or {})]
     seen: set[tuple[object, ...]] = set()
     for one in made:

@@ -36,6 +36,10 @@ class PathSettings:
         return self.data / "state"
 
     @property
+    def demo(self) -> Path:
+        return self.data / "demo"
+
+    @property
     def dead_letters(self) -> Path:
         return self.data / "deadletters"
 

@@ -20,6 +20,7 @@ import orjson
 from leadline.errors import LeadlineError
 from leadline.simulate.activity import Activity, Job
 from leadline.simulate.fleet import Fleet, build_fleet
+from leadline.simulate.grants import grants
 from leadline.simulate.nodes import Slurmctld
 from leadline.simulate.people import processes
 from leadline.simulate.shipping import NodeShipper
@@ -30,6 +31,7 @@ from leadline.simulate.truth import HOUR, Ledger, findings, keys, real_amounts
 # Read before the samples: what project a job belongs to must be known when they come.
 JOBS_FILE = "0-jobs.ndjson"
 TRUTH_FILE = "truth.json"
+GRANTS_FILE = "grants.csv"
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +85,7 @@ class Report:
 
 def simulate(plan: Plan, folder: Path) -> Report:
     """
-    Write FOLDER/*.ndjson.gz and FOLDER/truth.json.
+    Write FOLDER/*.ndjson.gz, FOLDER/truth.json, and FOLDER/grants.csv for the settings.
     """
     plan.check()
     random = Random(plan.seed)  # noqa: S311 - a simulation, not a secret
@@ -118,6 +120,8 @@ def simulate(plan: Plan, folder: Path) -> Report:
         "users": {u.name: {"group": u.group, "project": u.project} for u in fleet.users},
     }
     (folder / TRUTH_FILE).write_bytes(orjson.dumps(truth, option=orjson.OPT_INDENT_2) + b"\n")
+    granted = grants(jobs, plan.cluster, plan.start, plan.end)
+    (folder / GRANTS_FILE).write_text(granted, encoding="utf-8")
     return Report(tuple(files), documents, _hours(sampled), _hours(real))
 
 

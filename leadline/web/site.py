@@ -40,6 +40,7 @@ class Site:
     allocations: AllocationSettings = field(default_factory=AllocationSettings)
     advice: AdviceSettings = field(default_factory=AdviceSettings)
     findings: FindingSettings = field(default_factory=FindingSettings)
+    demo: Path | None = None  # the folder of the demo, whose grants count as well
     rejected: Callable[[], Sequence[tuple[str, int]]] | None = None  # reasons and how often
     rejected_in: Callable[[Period], int] | None = None  # how many of the days of a period
 

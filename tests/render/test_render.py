@@ -235,3 +235,25 @@ def test_no_figure_is_parted_from_its_unit() -> None:
         for lead in range(8, 24):
             text = paragraphs([f"{'x' * lead} {figure} asked for it all"], 24)
             assert figure in text
+
+
+def test_others_give_way_to_the_answer() -> None:
+    """
+    What a table is read for stays, whatever stands before it; bars begin below each other.
+    """
+    columns = (
+        Column("project", "Project"),
+        Column("used", "used", "", bars=True),
+        Column("left", "left", ""),
+        Column("verdict", "Verdict", answer=True),
+        Column("day", "Used up"),
+    )
+    rows = (
+        {"project": "nn1", "used": 10, "left": 990, "verdict": "on course", "day": None},
+        {"project": "nn2", "used": 90, "left": 910, "verdict": "will run out", "day": "2026-12-13"},
+    )
+    narrow = render(Table(columns, rows), "table", width=30)
+    assert ["nn1        10  on course", "nn2        90  will run out"] == narrow.splitlines()[1:3]
+    assert "Too narrow to show left, Used\n  up." in narrow
+    wide = render(Table(columns, rows), "table", width=80).splitlines()
+    assert wide[1].index("█") == wide[2].index("█") == 47

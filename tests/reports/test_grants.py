@@ -13,6 +13,7 @@ import pytest
 from leadline.errors import SettingsError
 from leadline.reports.grants import Grant, read_grants
 from leadline.reports.settings import AllocationSettings, GrantSettings
+from leadline.simulate import Plan, simulate
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 OSLO = ZoneInfo("Europe/Oslo")
@@ -97,3 +98,21 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
         read_grants(
             AllocationSettings(files=(tmp_path / "nowhere.csv",)), NOW, lambda cluster: OSLO
         )
+
+
+def test_grants_of_a_demo_count_once_it_is_loaded(tmp_path: Path) -> None:
+    """
+    Beside those of the settings, and from the file the simulation writes; before, there is none.
+    """
+    zone = ZoneInfo("UTC")
+
+    def known() -> tuple[Grant, ...]:
+        return read_grants(AllocationSettings(), NOW, lambda cluster: zone, demo=tmp_path)
+
+    assert () == known()
+    first, last = int(NOW.timestamp()) - 5 * 86400, int(NOW.timestamp())
+    simulate(Plan(7, 8, 5, 3600, last, "demo", compress=False), tmp_path)
+    assert {"demo"} == {one.cluster for one in known()}
+    assert len({one.project for one in known()}) > 3
+    assert all(one.hours > 0 for one in known())
+    assert all(one.start.timestamp() <= first and last < one.end.timestamp() for one in known())

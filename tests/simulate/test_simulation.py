@@ -212,7 +212,7 @@ def test_command_writes_files_and_tells_the_error(tmp_path: Path) -> None:
     told = CliRunner().invoke(command, [*words, "--end", "2026-11-21T00:00:00Z"])
     assert told.exit_code == 0, told.output
     assert "expected sampling error" in told.output
-    assert {p.suffix for p in (tmp_path / "x").iterdir()} == {".gz", ".json"}
+    assert {p.suffix for p in (tmp_path / "x").iterdir()} == {".gz", ".json", ".csv"}
 
 
 @pytest.mark.parametrize("words", [["--every", "often"], ["--end", "soon"], ["--nodes", "0"]])

@@ -39,7 +39,11 @@ def grants(now: datetime) -> list[Grant]:
     """
     site = desk().site
     found = read_grants(
-        site.allocations, now, lambda name: cluster_zone(site.clusters, name), site.periods
+        site.allocations,
+        now,
+        lambda name: cluster_zone(site.clusters, name),
+        site.periods,
+        site.demo,
     )
     if desk().scope.everything or all(one.project is None for one in found):
         return list(found)
