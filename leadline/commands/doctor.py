@@ -121,6 +121,21 @@ def filesystem_type(path: Path) -> str:
     return best[1]
 
 
+def check_files(context: Context) -> Iterator[Finding]:
+    """
+    Certificates and secrets of what runs on a server: the daemons would end without them.
+    """
+    sections = context.settings.sections
+    known = {name: sections[name] for name in ("worker", "web")}
+    known |= {f"clusters.{name}": cluster for name, cluster in context.clusters.items()}
+    for name, section in known.items():
+        for field in fields(section):
+            path = getattr(section, field.name)
+            if isinstance(path, Path) and not os.access(path, os.R_OK):
+                why = "cannot be read by this user" if path.exists() else "is not there"
+                yield Finding("wrong", f"{name}.{field.name}", f"{path} {why}")
+
+
 def check_store(context: Context) -> Iterator[Finding]:
     yield Finding("ok", "store", context.store_address)
 
@@ -215,6 +230,7 @@ CHECKS: tuple[Callable[[Context], Iterator[Finding]], ...] = (
     check_python,
     check_settings,
     check_folders,
+    check_files,
     check_store,
     check_optional,
     check_collectors,

@@ -21,7 +21,8 @@ from leadline.commands.remote import pages_api
 from leadline.errors import LeadlineError
 from leadline.settings.secret import secret
 from leadline.store.scope import EVERYTHING, Scope
-from shipper.senders.settings import ShipSettings
+from shipper.senders.http import tls_context
+from shipper.senders.settings import ShipSettings, TlsSettings
 from shipper.status import read_status
 
 
@@ -60,7 +61,7 @@ def status(
     token = find_token(context, ship, token_file)
     own = read_status(context.paths.state / "shipper")
     addresses = [address.rstrip("/") for address in named or sends_to(own) or ship.endpoints]
-    workers = [{"address": address, **ask(address, token)} for address in addresses]
+    workers = [{"address": address, **ask(address, token, ship.ssl)} for address in addresses]
     told = {**site(context, pages), "workers": workers, "messages": stuck(context)}
     told["shipper"] = own
     told["shippers"] = shippers(workers, told["shippers"])
@@ -137,16 +138,17 @@ def find_token(context: Context, ship: ShipSettings, named: Path | None) -> str:
     return ""
 
 
-def ask(address: str, token: str) -> dict[str, Any]:
+def ask(address: str, token: str, tls: TlsSettings) -> dict[str, Any]:
     """
-    What the worker says of itself, or why it says nothing.
+    What the worker says of itself, or why it says nothing. It is trusted as the shipper trusts it.
     """
     headers = {"Authorization": f"Bearer {token}"}
     if not address.startswith(("http://", "https://")):
         raise LeadlineError(f"{address}: no address; write http://HOST:8460")
     request = urllib.request.Request(f"{address}/api/v1/status", headers=headers)  # noqa: S310
+    trust = tls_context(tls) if address.startswith("https://") else None
     try:
-        with urllib.request.urlopen(request, timeout=10) as answer:  # noqa: S310 - http(s) only
+        with urllib.request.urlopen(request, timeout=10, context=trust) as answer:  # noqa: S310
             found = json.load(answer)
     except urllib.error.HTTPError as error:
         way_out = "; --token-file FILE names a token it knows" if error.code == 401 else ""

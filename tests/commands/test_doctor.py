@@ -71,3 +71,18 @@ def test_sections_of_names_are_listed(tmp_path: Path) -> None:
     assert "constants.students.unit = people" in output
     assert "constants.students.means" not in output
     assert "periods.term = 2026-08" in output
+
+
+def test_files_a_daemon_would_miss_are_wrong(tmp_path: Path) -> None:
+    """
+    Certificates and secrets that are not there are told before a service ends for want of them.
+    """
+    (tmp_path / "worker.pem").touch()
+    settings = [
+        f"worker.certificate={tmp_path}/worker.pem",
+        f"clusters.fox.token_file={tmp_path}/x",
+    ]
+    code, output = doctor(tmp_path, *(word for one in settings for word in ("--set", one)))
+    assert 1 == code
+    assert f"clusters.fox.token_file  {tmp_path}/x is not there" in output
+    assert "wrong    worker.certificate" not in output

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import ssl
 import threading
 import time
 from collections.abc import Iterator
@@ -14,11 +15,14 @@ from click.testing import CliRunner, Result
 
 from leadline.alerts.ledger import Ledger
 from leadline.commands import cli
+from leadline.commands.status import ask
 from leadline.formats.times import from_epoch
 from leadline.store.lake import LakeStore
 from shipper.senders.sender import State
+from shipper.senders.settings import TlsSettings
 from shipper.status import Status, Totals, Waiting, write_status
 from tests.reports.test_condition import alert
+from tests.shipper.senders.test_http import authority as authority
 
 WELL = {
     "version": "0.1.0",
@@ -259,3 +263,16 @@ def test_messages_nobody_takes_are_a_problem(tmp_path: Path, worker: Worker) -> 
     done = status(tmp_path, worker)
     assert 1 == done.exit_code
     assert "1 alert messages cannot be handed over" in done.output
+
+
+def test_a_worker_is_trusted_as_the_shipper_trusts_it(worker: Worker, authority: Path) -> None:
+    """
+    The site's own authority vouches for the worker; without it, nobody does.
+    """
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(authority / "server.pem", authority / "server.key")
+    worker.socket = context.wrap_socket(worker.socket, server_side=True)
+    address = f"https://127.0.0.1:{worker.server_address[1]}"
+    trusted = TlsSettings(certificate_authorities=(authority / "ca.pem",))
+    assert WELL == ask(address, "t0ken", trusted)
+    assert "certificate verify failed" in ask(address, "t0ken", TlsSettings())["error"]
