@@ -16,8 +16,8 @@ from dataclasses import replace
 
 from leadline.query.parts import Key, Parts, Table
 from leadline.query.rollups import MEMORY, Pieces
-from leadline.store.classes import least_of, middle_of
-from leadline.store.plan import Aggregate, Bucket, Function, Group, Plan
+from leadline.store.classes import class_of, least_of, middle_of
+from leadline.store.plan import Aggregate, Bucket, Condition, Function, Group, Op, Plan
 
 Held = Counter[int | None]  # samples by class; None: without a figure of memory
 
@@ -34,15 +34,60 @@ def told_class(number: int, count: int) -> str:
 
 def by_class(plan: Plan) -> Plan | None:
     """
-    The samples of each class where PLAN asks how memory is distributed; None where it does not.
+    The samples of each class where PLAN asks how memory is distributed; None where it does not, or
+    classes cannot tell.
     """
+    limits = _limits(plan)
     distributed = any(_is_of_memory(group) for group in plan.by) or any(
         a.function is Function.PERCENTILE for a in plan.aggregates
     )
-    if not distributed or not all(_from_counts(a) for a in plan.aggregates):
+    if not (distributed or limits) or not all(_from_counts(a) for a in plan.aggregates):
+        return None
+    if not all(_is_edge(condition) for conditions in limits for condition in conditions):
         return None
     by = (*(group for group in plan.by if not _is_of_memory(group)), CLASS)
-    return replace(plan, aggregates=(COUNT,), by=by, best="", limit=None)
+    where = tuple(c for c in plan.where if c.field != MEMORY)
+    without = tuple(each for each in plan.without if each not in limits)
+    asked = replace(plan, where=where, without=without)
+    return replace(asked, aggregates=(COUNT,), by=by, best="", limit=None)
+
+
+def _limits(plan: Plan) -> list[tuple[Condition, ...]]:
+    """
+    Sets of conditions that speak of memory: what must hold, and what may not.
+    """
+    must = tuple(c for c in plan.where if c.field == MEMORY)
+    never = [each for each in plan.without if any(c.field == MEMORY for c in each)]
+    return [*([must] if must else []), *never]
+
+
+def _is_edge(condition: Condition) -> bool:
+    """
+    Whether whole classes meet it or do not.
+    """
+    if condition.field != MEMORY:
+        return False
+    if condition.op in (Op.AT_LEAST, Op.BELOW):
+        return all(least_of(class_of(int(edge))) == edge for edge in condition.values)
+    return condition.op in (Op.EXISTS, Op.MISSING)
+
+
+def _kept(plan: Plan, number: int | None) -> bool:
+    """
+    Whether samples of a class are asked for.
+    """
+    must = [c for c in plan.where if c.field == MEMORY]
+    never = [each for each in plan.without if each in _limits(plan)]
+    left_out = any(all(_meets(number, c) for c in each) for each in never)
+    return all(_meets(number, c) for c in must) and not left_out
+
+
+def _meets(number: int | None, condition: Condition) -> bool:
+    if condition.op in (Op.MISSING, Op.EXISTS):
+        return (number is None) == (condition.op is Op.MISSING)
+    if number is None:
+        return False
+    return (least_of(number) >= condition.values[0]) == (condition.op is Op.AT_LEAST)  # type: ignore[operator]
 
 
 def from_classes(plan: Plan, cut: Pieces, rows: Callable[[Plan], Table]) -> Table:
@@ -83,9 +128,11 @@ def _folded(plan: Plan, held: Mapping[Key, Held]) -> Table:
     """
     place = next((n for n, group in enumerate(plan.by) if _is_of_memory(group)), None)
     members: dict[Key, Held] = {}
-    for key, several in held.items():
+    for key, every in held.items():
+        several = Counter({n: count for n, count in every.items() if _kept(plan, n)})
         if place is None:
-            members[key] = several
+            if several.total() or not plan.by:
+                members[key] = several
             continue
         for number, count in several.items():
             edge = _edge(plan.by[place], number)

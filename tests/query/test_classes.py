@@ -79,6 +79,8 @@ PERCENTILES = "memory_p25, memory_median, memory_p90, memory_p99"
         "by program per day during 2026-11-01..2026-11-30 top 1",
         "by user where program=VASP during 2026-11-03T10:00..2026-11-21T12:00",
         "by memory_class during all",
+        "by memory_class during all top 2 order memory_p99",
+        'by user where memory_class="256 MiB-1 GiB", program=VASP during all top 1',
     ],
 )
 def test_percentiles_outlive_samples(memory: MemoryStore, other: Store, rest: str) -> None:
@@ -100,6 +102,9 @@ def test_percentiles_outlive_samples(memory: MemoryStore, other: Store, rest: st
         "by memory_class during all",
         "by program, memory_class during all top 4",
         "by memory_class per week where user=alice during 2026-11",
+        'by user, program where memory_class="16-64 MiB" during all top 1',
+        "by user where memory_class=unknown during all",
+        'per day where memory_class="< 16 MiB" during 2026-11-01..2026-11-30',
     ],
 )
 def test_the_histogram_outlives_samples(memory: MemoryStore, other: Store, rest: str) -> None:
@@ -112,6 +117,17 @@ def test_the_histogram_outlives_samples(memory: MemoryStore, other: Store, rest:
     found = answer(other, text)
     assert figures(expected) == figures(found)
     assert "usage" in found.datasets
+
+
+def test_what_classes_cannot_tell_is_said(memory: MemoryStore) -> None:
+    """
+    Core hours of samples of a class need the samples: the answer says since when there are any.
+    """
+    left = MemoryStore()
+    left.write(outlived(memory), "replace")
+    found = answer(left, 'core_hours_used where memory_class="16-64 MiB" during 2026-11')
+    assert "samples are not kept before 2026-11-20" in found.notes
+    assert {"process": "2026-11-20"} == found.kept_from
 
 
 @STORES
