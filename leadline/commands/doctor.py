@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
 from importlib.metadata import PackageNotFoundError, packages_distributions, version
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -126,7 +127,7 @@ def check_files(context: Context) -> Iterator[Finding]:
     Certificates and secrets of what runs on a server: the daemons would end without them.
     """
     sections = context.settings.sections
-    known = {name: sections[name] for name in ("worker", "web")}
+    known: dict[str, Any] = {name: sections[name] for name in ("worker", "web")}
     known |= {f"clusters.{name}": cluster for name, cluster in context.clusters.items()}
     for name, section in known.items():
         for field in fields(section):
