@@ -4,6 +4,8 @@ Reservations that held nodes in a period: when, where, for whom, as the schedule
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -17,6 +19,7 @@ from leadline.store.scope import Scope
 RULE = "slurm.reservation"
 BEFORE = timedelta(days=366)  # a reservation is told when it is made, and when it changes
 GONE = "gone"
+MAINTENANCE = re.compile(r"\bflags [^;]*\bMAINT\b")
 ALWAYS = "9999"  # after any time as text
 COLUMNS = (
     Column("name", "Reservation"),
@@ -49,6 +52,13 @@ def reservations(
         if _overlaps(row, start, end)
     ]
     return sorted(found, key=lambda row: (row["start"], row["cluster"], row["name"]))
+
+
+def for_maintenance(row: Mapping[str, Any]) -> bool:
+    """
+    Nobody shall come.
+    """
+    return bool(MAINTENANCE.search(str(row["what"] or "")))
 
 
 def _take(rows: list[dict[str, Any]], event: Document) -> None:

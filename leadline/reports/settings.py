@@ -48,6 +48,8 @@ class FindingSettings:
     gpu_peak_percent: float = 25.0  # peaks of GPU use and GPU memory both below: poor use
     waste_share: float = 0.65  # a job that used less than this share of its core hours
     waste_core_hours: float = 100.0  # and left at least so many unused
+    idle_node_seconds: float = 2 * HOUR  # a node held and not used for so long
+    empty_share: float = 0.5  # of a reservation's nodes no job came to: it stands empty
     late_seconds: float = 300.0  # a run is past its limit by more than this
     silent_seconds: float = 900.0  # a node not heard for so long, or three intervals
     sparse_share: float = 0.8  # a node covered for less of its time has too few samples

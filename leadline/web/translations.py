@@ -49,6 +49,7 @@ SENTENCES = (
     "leadline.reports.detectors.jobs",
     "leadline.reports.detectors.nodes",
     "leadline.reports.detectors.processes",
+    "leadline.reports.detectors.reserved",
     "leadline.reports.detectors.sizes",
     "leadline.reports.scale",
     "leadline.reports.scale_limits",

@@ -2,7 +2,7 @@
 Every detector by name. To add one: write its function, then its line here.
 """
 
-from leadline.reports.detectors import cards, jobs, nodes, processes, sizes
+from leadline.reports.detectors import cards, jobs, nodes, processes, reserved, sizes
 from leadline.reports.finding import Detector
 
 DETECTORS: dict[str, Detector] = {
@@ -15,6 +15,8 @@ DETECTORS: dict[str, Detector] = {
     "idle GPUs": jobs.idle_gpus,
     "poor GPU use": jobs.poor_gpu_use,
     "unused cores": jobs.unused_cores,
+    "idle node": reserved.idle_nodes,
+    "empty reservation": reserved.empty_reservations,
     "past its limit": jobs.past_limit,
     "mouse": sizes.mice,
     "whale": sizes.whales,

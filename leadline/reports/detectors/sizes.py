@@ -44,13 +44,13 @@ def mice(case: Case) -> list[Finding]:
 
     Runs with cards are left to the detectors of cards: a card may well need a whole node.
     """
-    fitted = _fitted(case)
+    there = fitted(case)
     held: list[tuple[Document, float, float]] = []
     for job in seen_jobs(case, "job.cores"):
         hosts = job.get("job.nodes")
         if not isinstance(hosts, list) or number(job, "job.gpus"):
             continue
-        rooms = [fitted.get((str(job["cluster"]), str(host)), (0.0, 0.0)) for host in hosts]
+        rooms = [there.get((str(job["cluster"]), str(host)), (0.0, 0.0)) for host in hosts]
         cores, memory = (sum(room) for room in zip(*rooms, strict=True)) if rooms else (0.0, 0.0)
         whole = all(room[0] for room in rooms) and (number(job, "job.cores") or 0) >= 0.9 * cores
         if cores and whole and wall_seconds(case, job) >= case.limits.mouse_seconds:
@@ -155,7 +155,7 @@ def vampires(case: Case) -> list[Finding]:
     ]
 
 
-def _fitted(case: Case) -> dict[Host, tuple[float, float]]:
+def fitted(case: Case) -> dict[Host, tuple[float, float]]:
     """
     Cores and memory of each node, as the hours of capacity or else its own samples tell.
     """
@@ -180,11 +180,11 @@ def _system(case: Case) -> tuple[dict[str, float], dict[str, float]]:
     """
     cores: dict[str, float] = defaultdict(float)
     cards: dict[str, float] = defaultdict(float)
-    for (cluster, _), (count, _) in _fitted(case).items():
+    for (cluster, _), (count, _) in fitted(case).items():
         cores[cluster] += count
     by = groups("cluster", "host.name", "gpu.model")
-    fitted = (Condition("gpu.model", Op.EXISTS),)
-    for row in case.ask("capacity", by, greatest("cards", "gpu.total"), where=fitted):
+    carded = (Condition("gpu.model", Op.EXISTS),)
+    for row in case.ask("capacity", by, greatest("cards", "gpu.total"), where=carded):
         cards[str(row["cluster"])] += amount(row, "cards")
     return cores, cards
 
