@@ -5,7 +5,7 @@ Reports that go out by themselves: once for each month or week that is over, to 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
@@ -16,8 +16,10 @@ from leadline.alerts.settings import ScheduleSettings
 from leadline.errors import LeadlineError
 from leadline.query import parse_filters
 from leadline.query.periods import Period, parse_period
+from leadline.reports.grants import Grant
 from leadline.reports.monthly import Desk, Report, make
 from leadline.reports.monthly_page import as_html, as_pdf, as_text
+from leadline.reports.settings import AllocationSettings
 from leadline.settings.zones import local_zone
 from leadline.store.contract import Store
 from leadline.store.scope import EVERYTHING
@@ -33,6 +35,8 @@ class Schedule:
 
     reports: Mapping[str, ScheduleSettings] = field(default_factory=dict)
     zone: ZoneInfo = field(default_factory=local_zone)
+    grants: Callable[[], Sequence[Grant]] = tuple
+    allocations: AllocationSettings = field(default_factory=AllocationSettings)
 
     def post(self, box: Outbox, store: Store, now: datetime) -> list[str]:
         """
@@ -62,7 +66,14 @@ class Schedule:
         missing: list[str],
         now: datetime,
     ) -> None:
-        desk = Desk(store=store, scope=EVERYTHING, now=now, zone=self.zone)
+        desk = Desk(
+            store=store,
+            scope=EVERYTHING,
+            now=now,
+            zone=self.zone,
+            grants=self.grants(),
+            allocations=self.allocations,
+        )
         made = make(desk, parse_filters(wanted.about), span.text)
         mail = letter(made, name, pdf=wanted.pdf)
         for to in missing:

@@ -22,10 +22,12 @@ from leadline.alerts.settings import AlertSettings, NotifierSettings
 from leadline.alerts.watch import look
 from leadline.alerts.wishes import FOREVER, add, current, end, share
 from leadline.commands.context import Context, with_context
+from leadline.commands.usage import grants_of
 from leadline.errors import LeadlineError, SettingsError
 from leadline.formats.times import from_epoch
 from leadline.render import Column, Table, render
 from leadline.reports.condition import fire
+from leadline.reports.settings import AllocationSettings
 from leadline.settings.typed import parse_duration
 from leadline.settings.zones import cluster_zone
 from leadline.store.scope import EVERYTHING
@@ -72,7 +74,12 @@ def alerts_of(context: Context) -> Alerts:
         people,
         context.settings.get("notifiers", NotifierSettings),
         context.paths.state / "alerts",
-        Schedule(reports, cluster_zone(context.clusters, None)),
+        Schedule(
+            reports,
+            cluster_zone(context.clusters, None),
+            lambda: grants_of(context),
+            context.settings.get("allocations", AllocationSettings),
+        ),
     )
 
 

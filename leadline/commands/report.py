@@ -12,12 +12,13 @@ from leadline.alerts.schedule import KINDS, letter
 from leadline.commands.alerts import alerts_of
 from leadline.commands.context import Context, with_context
 from leadline.commands.showing import waiting
-from leadline.commands.usage import named_periods, zone_of
+from leadline.commands.usage import grants_of, named_periods, zone_of
 from leadline.errors import SettingsError
 from leadline.query import Filter, Question, parse_filters
 from leadline.query.zones import own_zones
 from leadline.reports.monthly import Desk, Report, make
 from leadline.reports.monthly_page import as_html, as_pdf, as_text
+from leadline.reports.settings import AllocationSettings
 from leadline.store.scope import EVERYTHING
 
 
@@ -65,6 +66,8 @@ def report(
         zone=zone_of(context, Question(where=where)),
         own=own_zones(Question(where=where), context.clusters),
         named=named_periods(context),
+        grants=grants_of(context),
+        allocations=context.settings.get("allocations", AllocationSettings),
     )
     with waiting("adding up"):
         made = make(desk, where, period or f"previous {KINDS[kind]}")

@@ -111,7 +111,8 @@ def allocations(
         whose = (grant.measure, grant.cluster)
         if whose not in kept:
             kept[whose] = _kept(store, grant)
-        days = _by_day(grant, answers[key]) if key in answers and kept[whose] else None
+        known = key in answers and kept[whose]
+        days = _by_day(grant, answers[key], now) if known else None
         found.append(_allocation(grant, days, now, settings))
     return tuple(found)
 
@@ -132,14 +133,17 @@ def _kept(store: Store, grant: Grant) -> bool:
     return bool(row["n"])
 
 
-def _by_day(grant: Grant, answer: Answer) -> dict[str, float]:
+def _by_day(grant: Grant, answer: Answer, now: datetime) -> dict[str, float]:
     """
-    Hours by day of the grant's project, or of all.
+    Hours by day of the grant's project, or of all, on the days that had begun by NOW.
     """
+    last = (now - timedelta(microseconds=1)).astimezone(grant.period.zone).date().isoformat()
     days: dict[str, float] = {}
     for row in answer.rows:
         hours = row[grant.measure]
-        if hours is not None and row["day"] and grant.project in (None, row["project"]):
+        if hours is None or not row["day"] or str(row["day"]) > last:
+            continue
+        if grant.project in (None, row["project"]):
             days[str(row["day"])] = days.get(str(row["day"]), 0.0) + float(hours)
     return dict(sorted(days.items()))
 

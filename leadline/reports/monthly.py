@@ -19,7 +19,10 @@ from leadline.render.charts import draw_svg, ranking
 from leadline.render.table import Column, Table, Value
 from leadline.render.text import unit_name
 from leadline.reports.answers import as_table, footer, headline, span_text
+from leadline.reports.grants import Grant
+from leadline.reports.monthly_grants import Granted, granted
 from leadline.reports.picture import in_page
+from leadline.reports.settings import AllocationSettings
 from leadline.store.contract import Store
 from leadline.store.scope import Scope
 
@@ -49,6 +52,7 @@ PARTS = (
     ("jobs", "state"),
 )
 SHOWN = 10
+NO_GRANTS = AllocationSettings()
 LEAST_COVERED = 0.8  # of this span's coverage: a span before that was hardly looked at says nothing
 MOST_CHANGE = 20  # beyond it there was next to nothing before
 
@@ -72,6 +76,7 @@ class Report:
     period: Period
     frozen: datetime
     figures: Table
+    grants: Granted | None
     parts: tuple[Part, ...]
     definitions: tuple[Measure, ...]
     notes: tuple[str, ...]
@@ -93,6 +98,8 @@ class Desk:
     zone: ZoneInfo
     own: Mapping[str, ZoneInfo] | None = None
     named: Mapping[str, str] | None = None
+    grants: Sequence[Grant] = ()
+    allocations: AllocationSettings = NO_GRANTS
 
     def ask(self, question: Question) -> Answer:
         return ask(
@@ -135,6 +142,9 @@ def make(desk: Desk, about: Sequence[Filter], period: str) -> Report:
         period=span,
         frozen=desk.now,
         figures=_table(shown, answers, earlier, span, before),
+        grants=granted(
+            desk.store, desk.scope, desk.grants, desk.allocations, where, span, desk.now
+        ),
         parts=parts,
         definitions=tuple(
             measure(name) for name in dict.fromkeys([*shown, *(m for m, _ in PARTS if m in shown)])

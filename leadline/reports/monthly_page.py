@@ -53,6 +53,9 @@ def as_html(report: Report) -> str:
         f"<dd>{escape(known.sentence)} ({escape(known.formula)})</dd>"
         for known in report.definitions
     )
+    if report.grants is not None:
+        words = ((word[:1].upper() + word[1:], text) for word, text in report.grants.words)
+        definitions += "".join(f"<dt>{escape(a)}</dt><dd>{escape(b)}</dd>" for a, b in words)
     notes = "".join(f"<p>{escape(note)}</p>" for note in report.notes)
     return (
         "<!doctype html>\n"
@@ -62,10 +65,18 @@ def as_html(report: Report) -> str:
         f"<h1>{escape(safe_text(report.title))}</h1>\n"
         f'<p class="answer">{escape(safe_text(report.sentence))}</p>\n'
         f'<p class="soft">{escape(frozen(report))}</p>\n'
-        f"<h2>Figures</h2>\n{_table(report.figures)}\n{nothing}{parts}"
+        f"<h2>Figures</h2>\n{_table(report.figures)}\n{nothing}{_grants(report)}{parts}"
         f'<h2>How sure</h2>\n<div class="soft">{notes}</div>\n'
         f"<h2>What the words mean</h2>\n<dl>{definitions}</dl>\n</body></html>\n"
     )
+
+
+def _grants(report: Report) -> str:
+    known = report.grants
+    if known is None:
+        return ""
+    picture = f"<figure>{known.picture}</figure>\n" if known.picture else ""
+    return f"<h2>{escape(known.title)}</h2>\n{_table(known.table)}\n{picture}"
 
 
 def _part(part: Part) -> str:
@@ -112,6 +123,8 @@ def _paragraphs(report: Report) -> Iterator[str]:
     yield safe_text(report.sentence)
     if report.figures.rows:
         yield render(report.figures, "table", width=78)
+    if report.grants is not None:
+        yield f"{report.grants.title}\n{render(report.grants.table, 'table', width=78)}"
     for part in report.parts:
         yield f"{part.title}\n{render(part.table, 'table', width=78)}"
     yield "\n".join([*report.notes, frozen(report)])

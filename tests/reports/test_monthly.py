@@ -4,16 +4,21 @@ A month's report: the figures the questions give, in one file that needs nothing
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from html.parser import HTMLParser
+from typing import Any
 
 import pytest
 
 from leadline.errors import LeadlineError, QuestionError
 from leadline.formats import Document
 from leadline.query import parse_filters
+from leadline.reports.grants import read_grants
 from leadline.reports.monthly import Desk, Report, change, make
 from leadline.reports.monthly_page import as_html, as_pdf, as_text
+from leadline.reports.settings import AllocationSettings, GrantSettings
 from leadline.store.scope import EVERYTHING, Scope
 from tests.needs import chromium
 from tests.query.conftest import ZONE, heartbeat, sample, stored
@@ -32,7 +37,11 @@ def hours(count: int, month: str, first: int = 0, **fields: object) -> list[Docu
 
 
 def report(
-    about: str = "project=chem-1", period: str = "2026-10", scope: Scope = EVERYTHING
+    about: str = "project=chem-1",
+    period: str = "2026-10",
+    scope: Scope = EVERYTHING,
+    late: Sequence[Document] = (),
+    **more: Any,
 ) -> Report:
     store = stored(
         [
@@ -40,13 +49,13 @@ def report(
             *hours(20, "2026-10", 100, **{"user.name": HOSTILE, "program.name": "GROMACS"}),
             *hours(40, "2026-09", 200, **{"user.name": "alice"}),
             *hours(30, "2026-10", 300, project="other", **{"user.name": "carl"}),
+            *late,
             heartbeat("c1-1", "2026-10-05T11:00:00.000Z"),
             heartbeat("c1-1", "2026-09-05T11:00:00.000Z"),
         ]
     )
-    return make(
-        Desk(store=store, scope=scope, now=FIRST, zone=ZONE), parse_filters(about), period
-    )  # fmt: skip
+    desk = Desk(store=store, scope=scope, now=FIRST, zone=ZONE, **more)
+    return make(desk, parse_filters(about), period)
 
 
 def test_the_answer_comes_first() -> None:
@@ -173,3 +182,48 @@ def test_pdf_holds_pages() -> None:
     made = as_pdf(report())
     assert made.startswith(b"%PDF-")
     assert b"/Page" in made
+
+
+def granted(**more: object) -> Report:
+    settings = AllocationSettings(
+        grants=(
+            GrantSettings(
+                period="2026-10-01..2027-03-31", project="chem-1", core_hours=200, charge="used"
+            ),
+            GrantSettings(period="2026", project="other", core_hours=9, charge="used"),
+            GrantSettings(period="2026", core_hours=1000, charge="used", note="all"),
+        )
+    )
+    grants = read_grants(settings, FIRST, lambda _name: ZONE)
+    return report(grants=grants, allocations=settings, **more)  # type: ignore[arg-type]
+
+
+def test_grants_of_the_project_are_told_as_of_the_end_of_the_month() -> None:
+    """
+    What was used and is left by then, not by now, as a table and drawn against what was granted;
+    other projects' grants are no matter of this report.
+    """
+    known = granted(late=hours(30, "2026-11", 900)).grants
+    assert known is not None
+    (row,) = known.table.rows
+    assert ("chem-1", 200, 80, 120) == tuple(row[n] for n in ("grant", "granted", "used", "left"))
+    assert row["share"] == pytest.approx(40.0)
+    assert row["elapsed"] == pytest.approx(100 * 31 / 182, abs=0.1)
+    assert known.title == "Grants, as of 2026-10-31"
+    assert known.picture.count("<svg") == 1
+    page = as_html(granted())
+    for word in ("granted", "used", "left", "Even pace", "At the end", "Grants, as of 2026-10-31"):
+        assert word in page
+    assert "http" not in re.sub(r'xmlns="[^"]*"', "", page)
+    assert "chem-1" in as_text(granted()).partition("Grants, as of")[2]
+
+
+def test_only_whole_subjects_have_grants() -> None:
+    """
+    A report on everybody tells what was granted to all together; one on a user tells of no grant.
+    """
+    known = granted(about="").grants
+    assert known is not None
+    assert ["all projects"] == [row["grant"] for row in known.table.rows]
+    assert granted(about="project=chem-1, user=alice").grants is None
+    assert granted(period="2025-10").grants is None

@@ -46,7 +46,7 @@ def states(spans: Sequence[Point]) -> dict[str, object]:
 def burndown(grants: Sequence[tuple[str, Sequence[Point], Sequence[Point]]]) -> dict[str, object]:
     """
     A strip for each grant: its name, what was used by then, and the even pace to all of it, both as
-    `time` and `value`.
+    `time` and `value`; the last of the pace is what was granted.
     """
     strips = [_grant(name, used, even) for name, used, even in grants]
     return {"$schema": SCHEMA, "padding": 4, "spacing": 22, "vconcat": strips}
@@ -56,6 +56,11 @@ def _grant(name: str, used: Sequence[Point], even: Sequence[Point]) -> Mapping[s
     across = {"x": time_axis("day"), "y": amount(_("hours"))}
     line = {"type": "line", "color": PALETTE[0], "strokeWidth": 1.8}
     pace = {"type": "line", "color": INK, "strokeDash": [5, 4], "opacity": 0.7}
+    whole = {"data": {"values": list(even[-1:])}}
+    limit = {"type": "rule", "color": INK, "opacity": 0.5}
+    word = {"type": "text", "text": _("granted"), "color": INK, "opacity": 0.8}
+    word |= {"x": WIDTH - 4, "align": "right", "baseline": "bottom", "dy": -2}
+    above = {"y": across["y"]}
     return {
         "width": WIDTH,
         "height": GRANT,
@@ -64,5 +69,7 @@ def _grant(name: str, used: Sequence[Point], even: Sequence[Point]) -> Mapping[s
         "layer": [
             {"mark": line, "encoding": across},
             {"data": {"values": list(even)}, "mark": pace, "encoding": across},
+            {**whole, "mark": limit, "encoding": above},
+            {**whole, "mark": word, "encoding": above},
         ],
     }
