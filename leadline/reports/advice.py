@@ -140,8 +140,9 @@ def _less_memory(view: JobView, limits: AdviceSettings) -> str:
     wanted = memory_each(view, limits)
     if wanted is None:
         return ""
-    each = f" per node ({len(view.nodes)} nodes)" if len(view.nodes) > 1 else ""
-    return f"--mem={wanted}G{each} leaves room"
+    if len(view.nodes) > 1:
+        return f"--mem={wanted}G on each of {len(view.nodes)} nodes leaves room"
+    return f"--mem={wanted}G leaves room"
 
 
 def _time(view: JobView, limits: AdviceSettings) -> list[Advice]:

@@ -184,4 +184,10 @@ def states() -> dict[str, str]:
         "OUT_OF_MEMORY": _("out of memory"),
         "NODE_FAIL": _("its node failed"),
         "PREEMPTED": _("preempted"),
+        "SUSPENDED": _("suspended"),
+        "CONFIGURING": _("getting its nodes ready"),
+        "COMPLETING": _("completing"),
+        "REQUEUED": _("requeued"),
+        "DEADLINE": _("ended at its deadline"),
+        "BOOT_FAIL": _("its node did not boot"),
     }

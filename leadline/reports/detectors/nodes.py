@@ -8,6 +8,7 @@ from itertools import pairwise
 
 from leadline.formats.counted import counted
 from leadline.formats.times import format_time, parse_time
+from leadline.render import duration
 from leadline.reports.agreement import agreement
 from leadline.reports.finding import (
     COUNT,
@@ -42,7 +43,7 @@ def silent(case: Case) -> list[Finding]:
                     cluster=str(row["cluster"]),
                     object=str(row["host.name"]),
                     since=text(row, "last"),
-                    evidence=f"no heartbeat for {quiet / 60:,.0f} min",
+                    evidence=f"no heartbeat for {duration(quiet)}",
                     remedy="look at the node; then at `systemctl status leadline`",
                     severity="red",
                 )
