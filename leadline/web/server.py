@@ -4,7 +4,6 @@ The production server: threads, in one process or several, warm before they take
 
 from __future__ import annotations
 
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -45,10 +44,20 @@ class Server(BaseApplication):  # type: ignore[misc]
 
 def warm(app: Flask) -> None:
     """
-    Start the chart engine, compile the templates, open the store and draw the first page, before
-    anybody waits for them.
+    Ready before anybody waits. What goes wrong here is logged and told on the pages to who asks: it
+    is no reason not to serve them.
+    """
+    try:
+        prepare(app)
+    except LeadlineError as error:
+        app.logger.warning("the first page could not be drawn beforehand: %s", error)
+    except Exception:  # whatever a store or the chart engine may raise
+        app.logger.exception("the first page could not be drawn beforehand")
 
-    A store that is away for the moment is told on the pages; it is no reason not to serve them.
+
+def prepare(app: Flask) -> None:
+    """
+    Start the chart engine, compile the templates, open the store and draw the first page.
     """
     from leadline.render.charts import warm_up
     from leadline.web.asking import desk_of
@@ -58,7 +67,7 @@ def warm(app: Flask) -> None:
     for name in app.jinja_env.list_templates(["html"]):
         app.jinja_env.get_template(name)
     desk_of(app).open()
-    with app.test_request_context("/"), suppress(LeadlineError):
+    with app.test_request_context("/"):
         overview.show()
 
 

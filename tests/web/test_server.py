@@ -8,12 +8,16 @@ import sys
 import time
 import urllib.error
 import urllib.request
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from leadline.errors import LeadlineError
-from leadline.web.server import address, bound
+from leadline.errors import LeadlineError, StoreError
+from leadline.store.memory import MemoryStore
+from leadline.web import create_app
+from leadline.web.server import address, bound, warm
+from tests.web.conftest import site_of
 
 LEADLINE = (sys.executable, "-m", "leadline.commands")
 
@@ -87,3 +91,21 @@ def test_pages_on_a_socket_are_asked_by_their_address(tmp_path: Path) -> None:
     words = ("--set", f"paths.data={tmp_path}", "--set", "web.listen=unix:/run/leadline/web.sock")
     done = subprocess.run([*LEADLINE, *words, "status"], capture_output=True, text=True)
     assert "the pages listen on unix:/run/leadline/web.sock; --pages URL" in done.stdout
+
+
+@pytest.mark.parametrize("trouble", [StoreError("the lake is away"), RuntimeError("odd"), OSError()])
+def test_what_goes_wrong_beforehand_is_logged_and_served(
+    trouble: Exception, caplog: pytest.LogCaptureFixture
+) -> None:
+    """
+    Whatever the store raises while the server warms up: it is in the log, and the server answers.
+    """
+
+    def away() -> MemoryStore:
+        raise trouble
+
+    app = create_app(replace(site_of(MemoryStore()), open=away))
+    warm(app)
+    assert "could not be drawn beforehand" in caplog.text
+    assert str(trouble) in caplog.text
+    assert app.test_client().get("/static/leadline.css").status_code == 200
