@@ -12,7 +12,8 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from threading import Lock
 
-from flask import Flask, Response, current_app, make_response, request
+from flask import Flask, current_app, make_response, request
+from werkzeug.wrappers import Response
 
 from leadline.render.charts.render import VEGA_LITE
 
@@ -48,7 +49,7 @@ def show() -> Response:
     response.cache_control.public = True
     response.cache_control.max_age = current_app.config["SEND_FILE_MAX_AGE_DEFAULT"]
     response.add_etag()
-    return response
+    return response.make_conditional(request)
 
 
 def script() -> bytes:

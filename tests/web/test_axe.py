@@ -29,7 +29,7 @@ MORE = (
     "/jobs?period=last+7+days",
     "/nowhere",
 )
-NO_PAGES = ("/static", "/api/", "/metrics", "/healthz", "/usage.", "/logout")
+NO_PAGES = ("/static", "/api/", "/metrics", "/healthz", "/usage.", "/job.vega", "/logout")
 
 
 def addresses() -> list[str]:

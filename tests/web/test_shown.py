@@ -18,19 +18,25 @@ from leadline.web import create_app
 from tests.web.conftest import HOSTILE, NOW, job, node, process, site_of
 
 DRAWN = {
-    "/": 4,
-    "/usage?period=last+7+days": 4,
-    "/nodes": 4,
-    "/nodes/fox/c1-0": 4,
+    "/": 5,
+    "/usage?period=last+7+days": 5,
+    "/nodes": 5,
+    "/nodes/fox/c1-0": 5,
     "/jobs/fox/100": 0,
     "/jobs?period=last+7+days": 2,
     "/findings": 0,
     "/search?words=gmx&period=last+7+days": 1,
 }
 FILES = re.compile(
-    r'href="([^"]*(?:format=|\.)(csv|json|svg|png)\b[^"]*|[^"]*/api/v1/search[^"]*)"'
+    r'href="([^"]*(?:format=|\.)(csv|json|svg|png|vega)\b[^"]*|[^"]*/api/v1/search[^"]*)"'
 )
-KINDS = {"csv": "text/csv", "json": "application/json", "svg": "image/svg+xml", "png": "image/png"}
+KINDS = {
+    "csv": "text/csv",
+    "json": "application/json",
+    "svg": "image/svg+xml",
+    "png": "image/png",
+    "vega": "application/vnd.vegalite.v5+json",
+}
 
 
 def files_of(client: FlaskClient, path: str) -> Iterator[tuple[str, str]]:
@@ -43,7 +49,7 @@ def files_of(client: FlaskClient, path: str) -> Iterator[tuple[str, str]]:
 @pytest.mark.parametrize("path", DRAWN)
 def test_every_picture_is_there_as_files(client: FlaskClient, path: str) -> None:
     """
-    CSV, JSON, SVG and PNG, where there is a picture; each of them opens.
+    CSV, JSON, SVG, PNG and Vega-Lite, where there is a picture; each of them opens.
     """
     found = list(files_of(client, path))
     assert len(found) >= DRAWN[path]

@@ -62,6 +62,9 @@ _UNDRAWN = re.compile(
 
 # Where things are, to a hundredth of a pixel: the engine writes a millionth of a millionth.
 _PLACED = re.compile(r' (?:d|transform|x[12]?|y[12]?|width|height)="[^"]*"')
+_OWN = re.compile(
+    r'(?<= id="|url\(#)(?=clip|gradient)'
+)  # another drawing in the page has such, too
 _TOO_FINE = re.compile(r"(\.\d\d)\d+")
 
 # The renderer is one V8 isolate: two threads in it at once only wait for each other.
@@ -130,6 +133,7 @@ def _inline(svg: str, title: str, values: str) -> str:
     head, _, body = svg.partition(">")
     size = re.search(r'viewBox="[^"]+"', head)
     body = _PLACED.sub(lambda found: _TOO_FINE.sub(r"\1", found[0]), body)
+    body = _OWN.sub("plain_", body)
     body = body.replace(f'fill="{INK}"', 'fill="currentColor"')
     body = body.replace(f'stroke="{INK}"', 'stroke="currentColor"')
     body = body.replace(f'stroke="{GRID}"', 'stroke="currentColor" stroke-opacity="0.15"')

@@ -41,6 +41,9 @@ export async function draw(figure, plain, tell) {
     if (spec.params) handling(holder, named);
     if (named) names(figure, view, ended.signal);
     await fit(holder, view, ended.signal);
+    for (const unnamed of holder.querySelectorAll("g[role]:not([aria-label])")) {
+      unnamed.removeAttribute("role"); // nothing a reader could be told
+    }
   } catch (error) {
     end();
     throw error;
