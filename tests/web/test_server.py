@@ -93,7 +93,9 @@ def test_pages_on_a_socket_are_asked_by_their_address(tmp_path: Path) -> None:
     assert "the pages listen on unix:/run/leadline/web.sock; --pages URL" in done.stdout
 
 
-@pytest.mark.parametrize("trouble", [StoreError("the lake is away"), RuntimeError("odd"), OSError()])
+@pytest.mark.parametrize(
+    "trouble", [StoreError("the lake is away"), RuntimeError("odd"), OSError()]
+)
 def test_what_goes_wrong_beforehand_is_logged_and_served(
     trouble: Exception, caplog: pytest.LogCaptureFixture
 ) -> None:
