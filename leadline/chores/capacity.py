@@ -24,7 +24,7 @@ from leadline.reports.inventory import Fitted, Inventory, together, told_by
 from leadline.reports.nodes import Fleet, Host, fleet
 from leadline.reports.timeline import Span, by_class
 from leadline.store.contract import Store, in_batches
-from leadline.store.plan import Aggregate, Bucket, Function, Group, Plan, Row
+from leadline.store.plan import Aggregate, Bucket, Condition, Function, Group, Op, Plan, Row
 from leadline.store.scope import EVERYTHING
 
 NAME = "capacity"
@@ -35,8 +35,19 @@ Zone = Callable[[str], ZoneInfo]
 Cell = tuple[str, str, str]  # cluster, host, hour
 BY = (Group("cluster"), Group("host.name"), Group("@timestamp", Bucket.HOUR))
 KEY = ("@timestamp", "cluster", "host.name", "gpu.model")
+
+
+def _watched(name: str) -> Aggregate:
+    """
+    Seconds of samples that tell NAME: one that lacks it does not say that nothing was used.
+    """
+    told = (Condition(name, Op.EXISTS),)
+    return Aggregate(f"{name}.watched", Function.SUM, "interval.seconds", where=told)
+
+
 SAMPLED = (
     Aggregate("core_seconds", Function.SUM, "core_seconds"),
+    _watched("core_seconds"),
     Aggregate("interval.seconds", Function.SUM, "interval.seconds"),
     Aggregate("node.cores", Function.MAX, "node.cores"),
     Aggregate("node.type", Function.MAX, "node.type"),
@@ -46,6 +57,7 @@ SAMPLED = (
 )
 CARDS = (
     Aggregate("gpu_seconds", Function.SUM, "gpu_seconds"),
+    _watched("gpu_seconds"),
     Aggregate("energy.joules", Function.SUM, "energy.joules"),
     Aggregate("gpu.total", Function.DISTINCT, "gpu.uuid"),
 )
@@ -163,6 +175,8 @@ def _times(timeline: list[Span] | None, own: Row | None, hour: datetime) -> Docu
     else:
         begin = hour.timestamp()
         seconds = {str(n): v for n, v in by_class(_clipped(timeline, begin, begin + 3600)).items()}
+    if not any(value for name, value in seconds.items() if name != "unknown"):
+        seconds = {"unknown": seconds["unknown"]}  # not known to be up is not known to be down
     return {
         **{f"seconds.{name}": round(value, 3) for name, value in seconds.items()},
         "covered.seconds": round(covered, 3),
@@ -186,16 +200,20 @@ def _of_hour(has: Fitted, own: Row | None, cards: list[Row]) -> Iterator[Documen
         "node.cores": has.cores,
         "memory.total.bytes": has.memory,
         "core_seconds": _number(own, "core_seconds"),
+        "core_seconds_watched": _times_of(has.cores, _number(own, "core_seconds.watched")),
         "memory.used": _mean(own, "memory.used.bytes", "memory.looks"),
     }
     busy = _by_model(has.cards, cards)
     for name in sorted({*has.cards, *busy}):
         seen = busy.get(name, [])
+        total = has.cards.get(name) or _sum(seen, "gpu.total")
+        each = _sum(seen, "gpu_seconds.watched")
         yield {
             **shared,
             "gpu.model": name,
-            "gpu.total": has.cards.get(name) or _sum(seen, "gpu.total"),
+            "gpu.total": total,
             "gpu_seconds": _sum(seen, "gpu_seconds"),
+            "gpu_seconds_watched": _times_of(total, each / total if each and total else None),
             "energy.joules": _sum(seen, "energy.joules"),
         }
 
@@ -215,23 +233,29 @@ def _by_model(fitted: Mapping[str, int], cards: list[Row]) -> dict[str, list[Row
 
 def _with_capacity(document: Document) -> Document:
     """
-    Counts times seconds: what could be used, what of it was watched, what was not there to use.
+    Counts times seconds: what could be used, what was not there to use.
     """
-    up, covered = (float(str(document[name])) for name in ("seconds.up", "covered.seconds"))
-    out = float(str(document["seconds.down"])) + float(str(document["seconds.drained"]))
-    lost = max(0.0, out - max(0.0, covered - up))  # a draining node is sampled while it works
-    for count, name in (("node.cores", "core_seconds"), ("gpu.total", "gpu_seconds")):
-        if document.get(count) is not None:
-            fitted = float(str(document[count]))
-            document[f"{name}_capacity"] = round(fitted * up, 3)
-            document[f"{name}_lost"] = round(fitted * lost, 3)
-            if document.get(name) is not None:
-                document[f"{name}_watched"] = round(fitted * covered, 3)
+    covered = float(str(document["covered.seconds"]))
+    if "seconds.up" in document:
+        up, *outs = (float(str(document[f"seconds.{n}"])) for n in ("up", "down", "drained"))
+        lost = max(0.0, sum(outs) - max(0.0, covered - up))  # sampled while it works and drains
+        for count, name in (("node.cores", "core_seconds"), ("gpu.total", "gpu_seconds")):
+            if document.get(count) is not None:
+                fitted = float(str(document[count]))
+                document[f"{name}_capacity"] = round(fitted * up, 3)
+                document[f"{name}_lost"] = round(fitted * lost, 3)
     used, fitted_bytes = document.pop("memory.used", None), document.get("memory.total.bytes")
     if used is not None and fitted_bytes is not None:
         document["memory.byte_seconds"] = float(str(used)) * covered
         document["memory.byte_seconds_watched"] = float(str(fitted_bytes)) * covered
     return {name: value for name, value in document.items() if value is not None}
+
+
+def _times_of(count: float | None, seconds: float | None) -> float | None:
+    """
+    COUNT cores or cards over the SECONDS of an hour that samples tell of.
+    """
+    return None if count is None or seconds is None else round(count * min(3600.0, seconds), 3)
 
 
 def _mean(row: Row | None, total: str, count: str) -> float | None:

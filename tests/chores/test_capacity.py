@@ -110,11 +110,13 @@ def test_an_hour_is_up_drained_down_and_unknown() -> None:
     found = made(state(0, "IDLE"), state(5400, "IDLE", "DRAIN"), *looks(2), hours=4)
     hours = [d for d in found if d["host.name"] == "n1" and "gpu.model" not in d]
     times = [
-        tuple(d[f"seconds.{name}"] for name in ("up", "drained", "down", "unknown")) for d in hours
+        tuple(d.get(f"seconds.{name}") for name in ("up", "drained", "down", "unknown"))
+        for d in hours
     ]
     assert (1800, 1800, 0, 0) == times[1]
-    assert all(sum(t) == 3600 for t in times)  # type: ignore[arg-type]
-    assert (0, 0, 0, 3600) == times[3]
+    assert all(sum(part or 0 for part in t) == 3600 for t in times)  # type: ignore[misc]
+    assert (None, None, None, 3600) == times[3]  # which is not 0 s up
+    assert not {"core_seconds_capacity", "core_seconds_lost"} & hours[3].keys()
     assert 16 * 1800 == hours[1]["core_seconds_capacity"]
     assert (["accel", "batch"], 2) == (hours[1]["partitions"], hours[1]["local.hour"])
 
@@ -148,6 +150,22 @@ def test_busy_seconds_come_from_samples() -> None:
     node, card = sorted(second, key=lambda d: "gpu.model" in d)
     assert 7200 == node["core_seconds"]
     assert ("A100", 1800, 4) == (card["gpu.model"], card["gpu_seconds"], card["gpu.total"])
+
+
+def test_a_sample_that_lacks_the_figure_is_not_idle() -> None:
+    """
+    Half of the samples without CPU time, a card whose driver tells no utilisation: not watched.
+    """
+    node = {"node.cores": 4}
+    busy = [sample(n * 300, "pc", **node, **{"core_seconds": 600.0}) for n in range(1, 7)]
+    bare = [sample(n * 300, "pc", **node) for n in range(7, 13)]
+    card = {"gpu.model": "A100"}
+    told = {"gpu.uuid": "u1", **card, "gpu_seconds": 300.0}
+    mute = {"gpu.uuid": "u2", **card}
+    cards = [sample(n * 300, "pc", "gpu", **own) for n in range(1, 13) for own in (told, mute)]
+    cores, gpus = sorted(made(*busy, *bare, *cards, hours=1), key=lambda d: "gpu.model" in d)
+    assert (6 * 600, 4 * 1800) == (cores["core_seconds"], cores["core_seconds_watched"])
+    assert (3600, 3600, 2) == (gpus["gpu_seconds"], gpus["gpu_seconds_watched"], gpus["gpu.total"])
 
 
 def test_without_a_scheduler_samples_tell() -> None:
