@@ -12,8 +12,8 @@ from zoneinfo import ZoneInfo
 
 from leadline.errors import QuestionError
 from leadline.formats.times import parse_time
-from leadline.query import Answer, Filter, Measure, Question, ask, measure
-from leadline.query.periods import Period, parse_period
+from leadline.query import Answer, Filter, Measure, Question, ask, dimension, measure
+from leadline.query.periods import Period, parse_period, unit_period
 from leadline.render import number
 from leadline.render.charts import draw_svg, ranking
 from leadline.render.table import Column, Table, Value
@@ -125,6 +125,8 @@ def make(desk: Desk, about: Sequence[Filter], period: str) -> Report:
     if span.start is not None and span.start > desk.now:
         raise QuestionError(f"period {period!r} has not begun yet")
     where = tuple(about)
+    for known in where:
+        dimension(known.dimension)  # refused by name where there is no such
     answers = _figures(desk, where, period)
     before = span.before()
     earlier = _figures(desk, where, before.text) if before is not None else {}
@@ -199,9 +201,9 @@ def _table(
     span: Period,
     before: Period | None,
 ) -> Table:
-    columns = [Column("figure", "Figure"), Column("value", span.text), Column("unit", "Unit")]
+    columns = [Column("figure", "Figure"), Column("value", dated(span)), Column("unit", "Unit")]
     if before is not None:
-        columns[2:2] = [Column("before", before.text), Column("change", "Change")]
+        columns[2:2] = [Column("before", dated(before)), Column("change", "Change")]
     rows: list[dict[str, Value]] = []
     for name in names:
         known, now = measure(name), answers[name].total[name]
@@ -244,28 +246,49 @@ def _sentence(
     parts: Sequence[Part],
 ) -> str:
     """
-    The answer first: "Project chem-1 used 41,230 core hours in 2026-10, 12 % more than in 2026-09."
+    The answer first: "Project chem-1 used 41,230 core hours in October 2026, 12 % more than in
+    September 2026."
     """
     name = "core_hours_used"
     if name not in answers or answers[name].total[name] is None:
         name = "core_hours_allocated"
     now = answers[name].total[name] if name in answers else None
     if now is None:
-        return f"Nothing was measured of {_subject(where).lower()} in {span.text}."
+        subject = _subject(where)
+        return f"Nothing was measured of {subject[:1].lower()}{subject[1:]} {_during(span)}."
     verb = "used" if name == "core_hours_used" else "had"
     more = "" if verb == "used" else " allocated"
-    text = f"{_subject(where)} {verb} {number(now, 'hours')} core hours{more} in {span.text}"
+    text = f"{_subject(where)} {verb} {number(now, 'hours')} core hours{more} {_during(span)}"
     if before is not None and _comparable(name, answers, earlier):
         told = change(now, earlier[name].total[name])
         if told and told != "0 %":
             word = "more" if told.startswith("+") else "less"
-            text += f", {told[1:]} {word} than in {before.text}"
+            text += f", {told[1:]} {word} than {_during(before)}"
     first = parts[0] if parts and parts[0].answer.question.measures == (name,) else None
     if first is not None and first.answer.shares and first.answer.shares[0]:
         by = first.answer.question.by[0]
         leader = first.answer.label(by, first.answer.rows[0][by])
         text += f"; {100 * first.answer.shares[0]:.0f} % of them: {leader}"
     return f"{text}."
+
+
+def dated(span: Period) -> str:
+    """
+    The dates of a span: a report is read when its last month is long another one.
+    """
+    if span.start is None or not span.unit:
+        return span_text(span).rpartition(" (")[0]
+    first = span.start.astimezone(span.zone).date()
+    return (
+        f"{first:%B %Y}" if span.unit == "month" else unit_period(span.unit, first, span.zone).text
+    )
+
+
+def _during(span: Period) -> str:
+    dates = dated(span)
+    if " to " in dates:
+        return f"from {dates}"
+    return f"in {dates}" if span.unit not in ("", "day") else f"on {dates}"
 
 
 def _notes(whole: Answer | None, unmeasured: Sequence[str]) -> tuple[str, ...]:

@@ -45,9 +45,13 @@ dt { font-weight: 600; margin-top: .6rem } dd { margin: 0; color: var(--soft) }
 """.strip()
 
 
+def _below(title: str, kind: str, inner: str) -> str:
+    return f'<h2>{title}</h2>\n<{kind} class="soft">{inner}</{kind}>\n' if inner else ""
+
+
 def as_html(report: Report) -> str:
     parts = "".join(_part(part) for part in report.parts)
-    nothing = "<p>Nothing was measured of it in this period.</p>" if report.empty else ""
+    figures = f"<h2>Figures</h2>\n{_table(report.figures)}\n" if report.figures.rows else ""
     definitions = "".join(
         f"<dt>{escape(known.title[:1].upper() + known.title[1:])}</dt>"
         f"<dd>{escape(known.sentence)} ({escape(known.formula)})</dd>"
@@ -65,9 +69,9 @@ def as_html(report: Report) -> str:
         f"<h1>{escape(safe_text(report.title))}</h1>\n"
         f'<p class="answer">{escape(safe_text(report.sentence))}</p>\n'
         f'<p class="soft">{escape(frozen(report))}</p>\n'
-        f"<h2>Figures</h2>\n{_table(report.figures)}\n{nothing}{_grants(report)}{parts}"
-        f'<h2>How sure</h2>\n<div class="soft">{notes}</div>\n'
-        f"<h2>What the words mean</h2>\n<dl>{definitions}</dl>\n</body></html>\n"
+        f"{figures}{_grants(report)}{parts}"
+        f"{_below('How sure', 'div', notes)}{_below('What the words mean', 'dl', definitions)}"
+        "</body></html>\n"
     )
 
 

@@ -85,7 +85,7 @@ def test_report_is_mailed_once_with_its_file(tmp_path: Path, mail: tuple[Inbox, 
     assert 1 == len(reports)
     parts: Any = reports[0].get_payload()
     text, page = parts
-    assert "used 3.0 core hours in 2026-10" in text.get_content()
+    assert "used 3.0 core hours in October 2026" in text.get_content()
     assert "leadline-chem-2026-10.html" == page.get_filename()
     assert "<h1>Project chem-1" in page.get_content()
     ledger = Ledger(tmp_path / "state")

@@ -46,7 +46,7 @@ def test_text_is_for_a_terminal(lake: Path) -> None:
     The same figures without a browser.
     """
     done = leadline(lake, "monthly", "--for", "user=alice", "--period", "2026-11", "--text")
-    assert "User alice used 4.0 core hours in 2026-11" in done.output
+    assert "User alice used 4.0 core hours in November 2026" in done.output
 
 
 def test_pdf_on_a_terminal_is_refused(lake: Path) -> None:

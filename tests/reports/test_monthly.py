@@ -63,7 +63,10 @@ def test_the_answer_comes_first() -> None:
     How much, against the month before, and where most of it went.
     """
     said = report().sentence
-    assert "Project chem-1 used 80 core hours in 2026-10, 100 % more than in 2026-09" in said
+    assert (
+        "Project chem-1 used 80 core hours in October 2026, 100 % more than in September 2026"
+        in said
+    )
     assert said.endswith("75 % of them: VASP.")
 
 
@@ -130,9 +133,27 @@ def test_nothing_measured_says_so() -> None:
     """
     An empty report is a sentence, not an empty table.
     """
-    made = report("project=nobody")
-    assert "Nothing was measured of project nobody in 2026-10." == made.sentence
-    assert "Nothing was measured of it" in as_html(made)
+    made = report("project=NN-nobody")
+    assert "Nothing was measured of project NN-nobody in October 2026." == made.sentence
+    assert "<table" not in as_html(made)
+
+
+def test_what_cannot_be_reported_on_is_refused() -> None:
+    """
+    A dimension nobody knows is a slip of the finger, too, and no empty report.
+    """
+    with pytest.raises(QuestionError, match="do you mean user"):
+        report("usr=alice")
+
+
+def test_dates_are_told_however_the_period_was_asked_for() -> None:
+    """
+    Who reads it next year finds days, not `last 30 days`.
+    """
+    made = report("project=chem-1", "2026-10-01..2026-10-10")
+    assert "core hours from 2026-10-01 to 2026-10-10" in made.sentence
+    heads = [column.title for column in made.figures.columns]
+    assert heads[1:3] == ["2026-10-01 to 2026-10-10", "2026-09-21 to 2026-09-30"]
 
 
 def test_a_period_to_come_is_refused() -> None:
