@@ -70,7 +70,7 @@ def _made() -> bytes:
     By a process of its own: a second of it would hold up every other reader, and the engine keeps
     the memory it took. Where the server is no Python that could be started, it is done here.
     """
-    command = [sys.executable, "-c", "from leadline.web import vega; vega.write()"]
+    command = [sys.executable, "-P", "-c", "from leadline.web import vega; vega.write()"]
     try:
         made = subprocess.run(command, capture_output=True, timeout=PATIENCE, check=True).stdout
     except (OSError, subprocess.SubprocessError):

@@ -181,6 +181,16 @@ def test_names_of_slices_follow_the_middle() -> None:
 
 
 @pytest.mark.parametrize("name", SPECS)
+def test_dashboards_compile_it(name: str) -> None:
+    """
+    The Vega-Lite of Kibana 8 and OpenSearch Dashboards 2 reads it as well.
+    """
+    text = draw_vega(SPECS[name]).decode()
+    assert vl_convert.vegalite_to_vega(text, vl_version="5.8")["marks"]
+    assert vl_convert.vegalite_to_svg(text, vl_version="5.8").count("<path") > 1
+
+
+@pytest.mark.parametrize("name", SPECS)
 def test_hostile_names_are_values(name: str) -> None:
     """
     A script, a quote, a NUL: they stand in data, domains and titles, never in an expression or an
