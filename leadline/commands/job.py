@@ -11,6 +11,7 @@ from pathlib import Path
 import click
 import orjson
 
+from leadline.commands.clocks import by_own_clocks
 from leadline.commands.context import Context, with_context
 from leadline.commands.showing import PictureFile, waiting, write_picture
 from leadline.errors import QuestionError
@@ -29,6 +30,7 @@ from leadline.reports.scale_text import scale_summary
 from leadline.reports.settings import AdviceSettings
 from leadline.settings.zones import cluster_zone
 from leadline.store.contract import Store
+from leadline.store.plan import Aggregate, Condition, Function, Group, Op, Plan
 from leadline.store.scope import EVERYTHING
 
 
@@ -103,7 +105,9 @@ def lives(context: Context, names: Sequence[str], now: datetime, form: str) -> s
         found = [job_life(store, EVERYTHING, name, now) for name in jobs]
     width = shutil.get_terminal_size((100, 24)).columns
     rows = tuple(row for life in found for row in life)
-    return render(Table(LIFE, rows), form, width=width)
+    labels, clocks = by_own_clocks(rows, ("time",), context.clusters)
+    text = render(Table(LIFE, rows, labels), form, width=width)
+    return f"{text}\n\n{clocks}" if form == "table" else text
 
 
 def scales(store: Store, views: Sequence[JobView], limits: AdviceSettings, form: str) -> str:
@@ -124,13 +128,30 @@ def one_or_all(told: Sequence[object]) -> str:
 
 def qualified(context: Context, name: str) -> str:
     """
-    fox/1234567; a bare number is of the cluster named, or of the only one there is.
+    fox/1234567; a bare number is of the cluster named, of the only one there is, or of the only
+    one that has such a job.
     """
     if "/" in name:
         return name
     cluster = context.cluster or (
         next(iter(context.clusters)) if len(context.clusters) == 1 else ""
     )
-    if not cluster:
-        raise QuestionError(f"job {name}: of which cluster? Write fox/{name}, or --cluster fox")
-    return f"{cluster}/{name}"
+    if cluster:
+        return f"{cluster}/{name}"
+    known = _known(context, name)
+    if len(known) != 1:
+        where = f"Write {' or '.join(known)}" if known else f"Write fox/{name}, or --cluster fox"
+        raise QuestionError(f"job {name}: of which cluster? {where}")
+    return known[0]
+
+
+def _known(context: Context, name: str) -> list[str]:
+    """
+    Jobs called so, on any cluster that accounts them.
+    """
+    count = (Aggregate("n", Function.COUNT),)
+    rows = context.store.ask(Plan("job", count, (Group("cluster"),)), EVERYTHING)
+    clusters = {str(row["cluster"]) for row in rows} | set(context.clusters)
+    where = (Condition("job.id", Op.IN, tuple(f"{cluster}/{name}" for cluster in clusters)),)
+    found = context.store.ask(Plan("job", count, (Group("job.id"),), where), EVERYTHING)
+    return sorted(str(row["job.id"]) for row in found)

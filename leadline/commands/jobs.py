@@ -107,7 +107,10 @@ def _listed(context: Context, rows: list[dict[str, Value]], form: str) -> None:
         click.echo(orjson.dumps(rows, option=orjson.OPT_INDENT_2).decode())
         return
     if not rows and form == "table":
-        click.echo("No accounted run. Runs come from `leadline backfill` or a scheduler's reader.")
+        click.echo(
+            "No accounted run that matches. Runs come from `leadline backfill` or a"
+            " scheduler's reader; `leadline status` says what is heard."
+        )
         return
     if form not in ("table", "markdown"):
         showing.bare(Table(COLUMNS, tuple(rows)), form)

@@ -4,6 +4,7 @@ What commands that answer share: a picture in a file, a sign of life while a que
 
 from __future__ import annotations
 
+import shutil
 import sys
 import threading
 import time
@@ -20,7 +21,7 @@ from leadline.errors import QuestionError
 from leadline.query import Filter, Period
 from leadline.query.rejected import rejected_in
 from leadline.query.sure import Sure, how_sure
-from leadline.render import Table, render
+from leadline.render import Table, paragraphs, render
 from leadline.reports.answers import sure_lines
 
 BARE = ("csv", "tsv", "ndjson")  # rows alone: how sure they are goes to the standard error
@@ -60,7 +61,9 @@ def bare(table: Table, form: str) -> None:
 
 
 def sure_of(context: Context, where: Sequence[Filter], period: Period, now: datetime) -> Sure:
-    return how_sure(where, period, context.store, now, rejected_in(context.paths.dead_letters))
+    rejected = rejected_in(context.paths.dead_letters)
+    with waiting("looking how sure that is"):
+        return how_sure(where, period, context.store, now, rejected)
 
 
 def tell_sure(known: Sure, form: str) -> None:
@@ -68,7 +71,14 @@ def tell_sure(known: Sure, form: str) -> None:
     What a list rests on, below it for people, on the standard error for programs.
     """
     told, people = sure_lines(known), form in ("table", "markdown")
-    click.echo("\n".join(["", *told] if people else told), err=not people)
+    click.echo(prose(["", *told]) if people else "\n".join(told), err=not people)
+
+
+def prose(lines: Sequence[str]) -> str:
+    """
+    Sentences broken where the terminal ends, and nowhere on their way into a file.
+    """
+    return paragraphs(lines, shutil.get_terminal_size((0, 24)).columns)
 
 
 def write_picture(spec: dict[str, object] | None, path: Path) -> None:

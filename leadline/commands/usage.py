@@ -12,7 +12,7 @@ import click
 import orjson
 
 from leadline.commands.context import Context, with_context
-from leadline.commands.showing import BARE, PictureFile, bare, waiting, write_picture
+from leadline.commands.showing import BARE, PictureFile, bare, prose, waiting, write_picture
 from leadline.errors import QuestionError
 from leadline.query import (
     DIMENSIONS,
@@ -217,19 +217,15 @@ def written(answer: Answer, form: str, *, explain: bool = False, width: int | No
     if form not in ("table", "markdown"):
         return render(as_table(answer), form)
     width = width or shutil.get_terminal_size((100, 24)).columns
-    lines = [headline(answer), sentence(answer), ""]
-    if answer.question.keys:
-        lines.append(
-            render(as_table(answer), form, width=width) if answer.rows else why_empty(answer)
-        )
-    elif len(answer.question.measures) > 1:
+    lines = [prose([headline(answer), sentence(answer)])]
+    if answer.question.keys and not answer.rows:
+        lines.append(prose([why_empty(answer)]))
+    elif answer.question.keys or len(answer.question.measures) > 1:
         lines.append(render(as_table(answer), form, width=width))
-    else:
-        lines.pop()
-    lines += ["", *footer(answer)]
+    sure = footer(answer)
     if explain:
-        lines.append(f"Answered from {', '.join(answer.datasets)}: {answer.question}")
-    return "\n".join(lines)
+        sure.append(f"Answered from {', '.join(answer.datasets)}: {answer.question}")
+    return "\n\n".join([*lines, prose(sure)])
 
 
 def known_names() -> str:

@@ -24,7 +24,8 @@ from leadline.render.text import (
 )
 
 _WORD = re.compile(r"\[[^]]*\]|\S+")  # a unit is one word: [d h:m]
-LEAST = 12  # of a text are kept, and half of a long one up to twice as much
+SHORT = 22  # a text no longer, such as a day, a span of days, a name, is not cut at all
+LEAST = 12  # of others are kept, and half of a long one up to twice as much
 FORMATS = ("table", "csv", "tsv", "json", "ndjson", "markdown")
 
 Value = str | int | float | bool | None
@@ -239,7 +240,9 @@ def _widths(columns: list[Column], cells: list[list[str]], width: int) -> list[i
     words = map(_longest, columns)
     narrow = [max(map(width_of, column)) for column in zip(words, *cells, strict=True)]
     while len(columns) > 2:
-        least = [max(LEAST, min(2 * LEAST, most // 2)) for most in narrow]
+        least = [
+            most if most <= SHORT else max(LEAST, min(2 * LEAST, most // 2)) for most in narrow
+        ]
         widths = _squeezed(columns, list(narrow), least, width)
         if _taken(widths) <= width:
             return widths

@@ -28,7 +28,7 @@ def profile_table(view: JobView) -> Table:
         Column("cores", "cores", "hours"),
         Column("memory_bytes", "memory", "bytes"),
         Column("gpus", "GPUs", "hours"),
-        Column("io_bytes_per_second", "I/O", "bytes"),
+        Column("io_bytes_per_second", "I/O a second", "bytes"),
     ]
     assert seen.start is not None or not seen.memory
     begin = seen.start.timestamp() if seen.start else 0.0

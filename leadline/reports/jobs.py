@@ -75,8 +75,8 @@ def _row(record: Document) -> dict[str, Value]:
         "user": _text(record, "user.name"),
         "partition": _text(record, "partition"),
         "state": _text(record, "job.state"),
-        "cores": number(record, "job.cores"),
-        "gpus": number(record, "job.gpus"),
+        "cores": _count(record, "job.cores"),
+        "gpus": _count(record, "job.gpus"),
         "wait": number(record, "job.wait.seconds"),
         "run_time": number(record, "job.wall.seconds"),
         "cpu": _percent(used, allocated),  # while it runs schedulers say 0
@@ -89,6 +89,14 @@ def _row(record: Document) -> dict[str, Value]:
         "end": _text(record, "job.end"),
         "name": _text(record, "job.name"),
     }
+
+
+def _count(record: Document, name: str) -> float | None:
+    """
+    64 cores, not 64.0.
+    """
+    value = number(record, name)
+    return int(value) if value is not None and value.is_integer() else value
 
 
 def _percent(over: float | None, under: float | None) -> float | None:

@@ -25,7 +25,7 @@ COLUMNS = (
     Column("partition", "Partition"),
     Column("qos", "QOS"),
     Column("priority", "Priority", ""),
-    Column("nodes", "Nodes"),
+    Column("nodes", "Nodes", below=True),
     Column("run", "Run"),
 )
 

@@ -93,3 +93,33 @@ def test_a_running_job_used_no_zero_percent(folder: Path) -> None:
     assert ("fox/3", None) == (row["job"], row["cpu"])
     whole = json.loads(leadline(folder, "jobs", "--format", "json").stdout)
     assert [0.0, 0.0] == [one["cpu"] for one in whole]
+
+
+def test_a_bare_number_is_looked_for_on_every_cluster(folder: Path, tmp_path: Path) -> None:
+    """
+    Had by one cluster it is that one's; had by two, both are named; had by none, how to write it.
+    """
+    assert leadline(folder, "job", "2").output.startswith("betzy/2 ")
+    nobody = leadline(folder, "job", "77")
+    assert "of which cluster? Write fox/77" in str(nobody.exception)
+    store = LakeStore(tmp_path / "lake")
+    assert 2 == store.write([run("fox", 5), run("betzy", 5)], "create").accepted
+    store.close()
+    (tmp_path / "leadline.yaml").write_text("")
+    both = leadline(tmp_path, "job", "5")
+    assert "of which cluster? Write betzy/5 or fox/5" in str(both.exception)
+
+
+def test_cores_are_whole_in_json(folder: Path, tmp_path: Path) -> None:
+    """
+    64 cores are 64, not 64.0, wherever rows are read by programs.
+    """
+    store = LakeStore(tmp_path / "lake")
+    over = {"job.end": format_time(END), "job.cores": 64, "job.gpus": 2}
+    assert 1 == store.write([run("fox", 1, **over)], "create").accepted
+    store.close()
+    (tmp_path / "leadline.yaml").write_text("")
+    for form in ("json", "ndjson"):
+        told = json.loads(leadline(tmp_path, "jobs", "--format", form).stdout.strip())
+        row = told[0] if isinstance(told, list) else told
+        assert ("64", "2") == (str(row["cores"]), str(row["gpus"]))
