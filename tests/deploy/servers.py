@@ -82,7 +82,7 @@ def get(
     request = urllib.request.Request(address, data, dict(headers or {}), method=method)
     try:
         with opener.open(request, timeout=20) as answer:
-            return answer.status, dict(answer.headers), answer.read().decode()
+            return answer.status, dict(answer.headers), answer.read().decode(errors="replace")
     except urllib.error.HTTPError as error:
         return error.code, dict(error.headers), error.read().decode()
 

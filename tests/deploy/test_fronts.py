@@ -25,7 +25,7 @@ PASSWORD = "open sesame"
 TOKENS = "scraper-of-the-site metrics\nscript-of-alice-here as alice\n"
 MODULES = (
     "mpm_event", "authn_core", "authn_file", "authz_core", "authz_user", "auth_basic",
-    "alias", "headers", "proxy", "proxy_http", "ssl", "wsgi",
+    "alias", "deflate", "filter", "headers", "proxy", "proxy_http", "ssl", "wsgi",
 )  # fmt: skip
 
 
@@ -330,3 +330,17 @@ def test_dots_lead_nowhere(front: Front, path: str) -> None:
     A coded way out of a folder ends at a page that is not there.
     """
     assert front.get(path, "root")[0] in (400, 403, 404)
+
+
+def test_pages_travel_packed(front: Front) -> None:
+    """
+    Who takes gzip gets it, with an ETag that is known again afterwards.
+    """
+    asked = "/leadline/api/v1/measures"
+    plain = front.get(asked, "root")
+    status, headers, _ = front.get(asked, "root", **{"Accept-Encoding": "gzip"})
+    assert (status, headers["Content-Encoding"]) == (200, "gzip")
+    assert "Accept-Encoding" in headers["Vary"]
+    for known in (headers["ETag"], plain[1]["ETag"]):
+        again = front.get(asked, "root", **{"If-None-Match": known, "Accept-Encoding": "gzip"})
+        assert again[0] == 304
