@@ -49,7 +49,9 @@ SPECS: dict[str, dict[str, Any]] = {
     "lines": lines(POINTS, NAMES, "h"),
     "lines with a grant": ruled(lines(POINTS, NAMES, "h"), GRANT, "granted"),
     "columns": columns(ROWS, "h", "hour"),
-    "heat": heat([{"across": "01", "down": "Mon", "value": 3}], ["01", "02"], ["Mon"], "h", "hour"),
+    "heat": heat(
+        [{"across": "01", "down": HOSTILE, "value": 3}], ["01", "02"], [HOSTILE], "h", "hour"
+    ),
     "histogram": histogram(ROWS, "h", "size"),
     "boxes": boxes(BOX, "h", ["least", "median", "90 %", "greatest"]),
     "dots": dots(ROWS, "h"),
@@ -57,7 +59,7 @@ SPECS: dict[str, dict[str, Any]] = {
     "pie": pie(ROWS, "h"),
     "ranking": ranking(ROWS, "h"),
     "tracks": tracks(
-        [Track("cores busy", [1, 2, None, 4], 5), Track("memory", [0.1, 0.25, 0.3, 0.4])],
+        [Track("cores busy", [1, 2, None, 4], 5), Track(HOSTILE, [0.1, 0.25, 0.3, 0.4])],
         START,
         timedelta(minutes=30),
     ),
@@ -183,7 +185,7 @@ def test_names_of_slices_follow_the_middle() -> None:
 @pytest.mark.parametrize("name", SPECS)
 def test_dashboards_compile_it(name: str) -> None:
     """
-    The Vega-Lite of Kibana 8 and OpenSearch Dashboards 2 reads it as well.
+    The Vega-Lite of Kibana 8 and OpenSearch Dashboards 2 reads it as well, whatever names hold.
     """
     text = draw_vega(SPECS[name]).decode()
     assert vl_convert.vegalite_to_vega(text, vl_version="5.8")["marks"]

@@ -18,6 +18,8 @@ from leadline.render.charts.specs import WIDTH
 
 Spec = dict[str, Any]
 
+# Older Vega-Lites set a tip's titles between quotes as they are: a name could end them.
+INERT = str.maketrans({'"': "\u2033", "\\": "\u29f5"})
 HEADING = "title"  # of a tip: Vega's own and ours set this value above the others
 FRAME = ("$schema", "width", "height", "padding", "title", "data")
 LEGEND = {"title": None, "orient": "right", "labelLimit": 140}
@@ -170,7 +172,11 @@ def _with_tip(spec: Mapping[str, Any], layer: Mapping[str, Any]) -> Spec:
         if channel.get("type") == "quantitative":
             field = channel["field"]
             digits = _digits(row.get(field) for row in values)
-            told = {"field": field, "type": "quantitative", "title": channel["title"]}
+            told = {
+                "field": field,
+                "type": "quantitative",
+                "title": channel["title"].translate(INERT),
+            }
             figures.append({**told, "format": f",.{digits}~f"})
     return {**layer["encoding"], "tooltip": [*_names(encoding), *figures]}
 
@@ -186,7 +192,7 @@ def _names(encoding: Mapping[str, Any]) -> list[Spec]:
 
 
 def _word(field: str, title: str) -> Spec:
-    return {"field": field, "type": "nominal", "title": title}
+    return {"field": field, "type": "nominal", "title": title.translate(INERT)}
 
 
 def _mark(layer: Mapping[str, Any]) -> Spec:

@@ -22,6 +22,7 @@ from leadline.render.charts.specs import (
 
 STEP = 32  # pixels of a row of the heat map
 LOW = 16  # where there are many
+MARKED = 150  # points of lines that are each marked: more hide the lines
 DASHES: tuple[tuple[int, ...], ...] = ((1, 0), (6, 3), (2, 2), (8, 2, 2, 2), (4, 4))
 
 
@@ -49,7 +50,12 @@ def lines(
         "height": HEIGHT,
         "padding": 4,
         "data": {"values": list(points)},
-        "mark": {"type": "line", "strokeWidth": 1.8, "point": {"size": 14}},
+        "mark": {
+            "type": "line",
+            "strokeWidth": 1.8,
+            "strokeCap": "round",  # a point by itself is a dot
+            "point": {"size": 14} if len(points) <= MARKED else False,
+        },
         "encoding": {
             "x": time_axis(bucket),
             "y": amount(unit),
