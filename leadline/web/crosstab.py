@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from leadline.language import _
 from leadline.query import Answer
+from leadline.query.dimensions import dimension
 from leadline.query.measure import Measure
 from leadline.query.question import BUCKETS
 from leadline.reports.picture import CLOCK
@@ -21,6 +22,7 @@ LEAST = 40  # rows; fewer are read one below the other
 MOST_NAMES, MOST_TIMES = 40, 170  # columns that anybody reads across: a week has 168 hours
 
 Row = Mapping[str, Scalar | None]
+Cells = dict[Scalar | None, dict[Scalar | None, Row]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +51,7 @@ def cross(answer: Answer, measure: Measure, link: Link) -> Cross | None:
     if len(asked.keys) != 2 or len(asked.measures) > 1 or len(answer.rows) < LEAST:
         return None
     down, across = asked.keys
-    found: dict[Scalar | None, dict[Scalar | None, Row]] = {}
+    found: Cells = {}
     columns: dict[Scalar | None, Row] = {}
     for row in answer.rows:
         found.setdefault(row[down], {})[row[across]] = row
@@ -67,7 +69,7 @@ def cross(answer: Answer, measure: Measure, link: Link) -> Cross | None:
             measure,
             "none" if value is None else "",
         )
-        for value, cells in found.items()
+        for value, cells in _greatest_first(found, down, measure).items()
     ]
     feet = []
     for name, series in (
@@ -90,6 +92,21 @@ def cross(answer: Answer, measure: Measure, link: Link) -> Cross | None:
             measure=_(measure.title), down=head(down).lower(), across=head(across).lower()
         ),
     )
+
+
+def _greatest_first(found: Cells, down: str, measure: Measure) -> Cells:
+    """
+    By their sums, what has an order of its own aside; what has no name stands last.
+    """
+    if not measure.adds or down in CLOCK or dimension(down).edges:
+        return found
+
+    def size(item: tuple[Scalar | None, Mapping[Scalar | None, Row]]) -> tuple[bool, float]:
+        amounts = [row.get(measure.name) for row in item[1].values()]
+        known = (float(amount) for amount in amounts if isinstance(amount, int | float))
+        return item[0] is None, -sum(known)
+
+    return dict(sorted(found.items(), key=size))
 
 
 def _link(link: Link, name: str, value: Scalar | None) -> str:

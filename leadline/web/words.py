@@ -104,22 +104,22 @@ def gain(now: Figure, before: Figure) -> str:
     return f"{sign}{figure(f'{100 * abs(ratio):,.0f} %', current())}"
 
 
-def day(value: date) -> str:
-    return str(format_date(value, "d MMMM y", locale=_locale()))
+def day(value: date, month: str = "MMMM") -> str:
+    return str(format_date(value, f"d {month} y", locale=_locale()))
 
 
-def days(first: date, last: date) -> str:
+def days(first: date, last: date, month: str = "MMMM") -> str:
     """
-    1–31 October 2026; 28 September – 4 October 2026.
+    1–31 October 2026; 28 September – 4 October 2026; with MMM as MONTH 28 Sept – 4 Oct 2026.
     """
     if first == last:
-        return day(first)
+        return day(first, month)
     if (first.year, first.month) == (last.year, last.month):
-        return f"{first.day}–{day(last)}"
-    start = (
-        format_date(first, "d MMMM", locale=_locale()) if first.year == last.year else day(first)
-    )
-    return f"{start} – {day(last)}"
+        return f"{first.day}–{day(last, month)}"
+    start = day(first, month)
+    if first.year == last.year:
+        start = str(format_date(first, f"d {month}", locale=_locale()))
+    return f"{start} – {day(last, month)}"
 
 
 def moment(value: datetime) -> str:

@@ -43,6 +43,7 @@ class Line:
     verdict: str
     alarming: bool
     curve: str
+    even: float  # where the line of the even pace ends
     note: str
 
 
@@ -130,7 +131,7 @@ def _line(one: Allocation) -> Line:
         whose=whose(grant),
         link=address(Question((grant.measure,), (by,), tuple(where), f"{first}..{last}", top=20)),
         of=_("core hours") if grant.resource == "core" else _("GPU hours"),
-        period=days(first, last),
+        period=days(first, last, "MMM"),
         granted=number(grant.hours, "hours"),
         used=number(one.used, "hours"),
         share="–" if one.share is None else percent(one.share),
@@ -144,6 +145,7 @@ def _line(one: Allocation) -> Line:
         verdict=_verdict(one),
         alarming=one.alarming,
         curve=_curve(one),
+        even=30 - 30 * grant.hours / _top(one),
         note=grant.note,
     )
 
@@ -160,18 +162,18 @@ def _verdict(one: Allocation) -> str:
     }[one.verdict]
     if one.runs_out is None:
         return told
-    return f"{told}, {day(one.runs_out.astimezone(one.grant.period.zone).date())}"
+    last = one.runs_out.astimezone(one.grant.period.zone).date()
+    return f"{told}, {day(last, 'MMM')}"
 
 
 def _curve(one: Allocation) -> str:
     """
-    Points of a line from nothing to what is used, in a box of 100 by 30: the straight line from
-    corner to corner is the even pace.
+    Points of a line from nothing to what is used, in a box of 100 by 30.
     """
     if not one.by_day or not one.used:
         return ""
     start, length = one.grant.start, (one.grant.end - one.grant.start).total_seconds()
-    top = max(one.grant.hours, one.used)
+    top = _top(one)
     step = max(1, len(one.by_day) // BURNDOWN)
     kept = [*one.by_day[::step], one.by_day[-1]]
     points = ["0,30"]
@@ -180,3 +182,7 @@ def _curve(one: Allocation) -> str:
         x = 100 * min(1.0, max(0.0, ((end - start).total_seconds() + 86400) / length))
         points.append(f"{x:.1f},{30 - 30 * hours / top:.1f}")
     return " ".join(points)
+
+
+def _top(one: Allocation) -> float:
+    return max(one.grant.hours, one.used or 0.0)

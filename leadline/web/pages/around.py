@@ -59,6 +59,7 @@ class Neighbour:
 class Around:
     named: Sequence[Neighbour] = ()
     told: str = ""
+    count: int = 0  # of those with a name, shown or not
 
 
 def _span(view: JobView) -> tuple[datetime | None, datetime | None]:
@@ -166,7 +167,7 @@ def neighbours(view: JobView) -> Around:
         told = _("Others, and the system itself, used {hours} core hours on these nodes.").format(
             hours=number(rest / 3600, "hours")
         )
-    return Around(found[:MOST], told)
+    return Around(found[:MOST], told, len(found))
 
 
 def _joined(rows: Sequence[Row], days: str) -> list[Neighbour]:

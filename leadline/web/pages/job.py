@@ -14,6 +14,7 @@ from werkzeug.wrappers import Response
 from leadline.errors import QuestionError
 from leadline.formats.times import parse_time
 from leadline.language import _, ngettext, said
+from leadline.query import Filter, Question
 from leadline.render.charts import draw_svg, draw_vega
 from leadline.reports.advice import Advice, advise
 from leadline.reports.job import JobView, Resource, job_view
@@ -21,10 +22,13 @@ from leadline.reports.job_picture import job_picture
 from leadline.reports.scale import scale
 from leadline.web.api.answers import as_vega_lite
 from leadline.web.asking import desk
-from leadline.web.links import jobs_of, told_of
+from leadline.web.links import MOST_ROWS, address, jobs_of, told_of
 from leadline.web.pages.around import Neighbour, Process, days_of, neighbours, processes
 from leadline.web.sentences import clusters, when
 from leadline.web.words import lasting, number, percent, size, state_words
+
+FASTER = 1.05  # times: less is as fast
+MOST_PROGRAMS, MOST_NODES = 12, 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +79,14 @@ class Page:
     chart: str
     programs: Sequence[tuple[str, str, str, str]]
     nodes: Sequence[tuple[str, str, str, str]]
+    nodes_told: str  # how many of them are shown, where not all are
+    more_nodes: str
+    programs_told: str
+    more_programs: str
     processes: Sequence[Process]
     neighbours: Sequence[Neighbour]
     others: str
+    beside: str
     scale: Scaling | None
     facts: Sequence[tuple[str, str, str]]
     notes: Sequence[str]
@@ -98,9 +107,14 @@ def show(job: str) -> str:
         chart=chart_of(view),
         programs=_programs(view),
         nodes=_nodes(view),
+        nodes_told=_first_of(MOST_NODES, len(view.nodes)),
+        more_nodes=_of_job(view, "host"),
+        programs_told=_first_of(MOST_PROGRAMS, len(view.programs)),
+        more_programs=_of_job(view, "program"),
         processes=processes(view),
         neighbours=around.named,
         others=around.told,
+        beside=_first_of(len(around.named), around.count),
         scale=scaling(view),
         facts=_facts(view),
         notes=_notes(view),
@@ -127,7 +141,7 @@ def scaling(view: JobView) -> Scaling | None:
         }[known.sure],
         evidence=[said(one) for one in known.evidence],
         would_help=[said(one) for one in known.would_help],
-        speedup=number(known.speedup, "hours") if known.speedup else "",
+        speedup=number(known.speedup, "hours") if (known.speedup or 0.0) >= FASTER else "",
         sizes=[
             (
                 number(one.cores),
@@ -236,7 +250,7 @@ def _programs(view: JobView) -> list[tuple[str, str, str, str]]:
             number(known.core_hours, "hours"),
             "–" if known.share is None else percent(known.share),
         )
-        for known in view.programs[:12]
+        for known in view.programs[:MOST_PROGRAMS]
     ]
 
 
@@ -249,8 +263,23 @@ def _nodes(view: JobView) -> list[tuple[str, str, str, str]]:
             number(known.cores, "hours"),
             "–" if known.peak_memory is None else size(known.peak_memory),
         )
-        for known in view.nodes[:64]
+        for known in view.nodes[:MOST_NODES]
     ]
+
+
+def _first_of(shown: int, count: int) -> str:
+    if count <= shown:
+        return ""
+    words = _("the first {shown} of {count}")
+    return words.format(shown=number(shown), count=number(count))
+
+
+def _of_job(view: JobView, by: str) -> str:
+    """
+    Where all of it is, to be turned and exported.
+    """
+    known = Filter("job", (view.job,))
+    return address(Question(by=(by,), where=(known,), period=days_of(view), top=MOST_ROWS))
 
 
 def _facts(view: JobView) -> list[tuple[str, str, str]]:
