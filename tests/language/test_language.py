@@ -63,10 +63,9 @@ def test_sentences_within_sentences_are_told_too() -> None:
     """
     with spoken("fr"):
         told = said("waits for 1,500 of the cluster's 64 cores: it can never start")
-    assert (
-        told
-        == "attend 1\u202f500 sur 64 cœurs que compte la grappe\u00a0: elle ne pourra jamais démarrer"
-    )
+    cause, end = told.split("\u00a0: ")
+    assert cause == "attend 1\u202f500 sur 64 cœurs que compte la grappe"
+    assert end == "elle ne pourra jamais démarrer"
 
 
 def test_clauses_are_told_one_by_one() -> None:
@@ -75,9 +74,7 @@ def test_clauses_are_told_one_by_one() -> None:
     """
     saw = "samples saw 4.0 % of the 150.0 core hours accounted for 30 jobs"
     with spoken("fr"):
-        told = said(
-            f"{saw}; never sampled: 29 jobs (145.0 h); not accounted: 1 job (1.5 h)"
-        )
+        told = said(f"{saw}; never sampled: 29 jobs (145.0 h); not accounted: 1 job (1.5 h)")
     assert told == (
         "les relevés ont vu 4,0\u202f% des 150,0 heures cœur comptées pour 30 tâches"
         "\u202f; jamais relevées\u00a0: 29 tâches (145,0\u00a0h)"
