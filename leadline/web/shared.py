@@ -8,7 +8,7 @@ import fcntl
 import os
 import re
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
 from io import StringIO
 from pathlib import Path
@@ -22,16 +22,21 @@ _TRY = re.compile(r"(\d+) (\S+)")
 @contextmanager
 def alone(file: Path) -> Iterator[TextIO]:
     """
-    FILE, while no other process has it; nothing that lasts where it cannot be written.
+    FILE, while no other process has it; nothing that lasts where it cannot be written, or the disk
+    is full.
     """
     try:
         handle = os.open(file, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
     except OSError:
         yield StringIO()
         return
-    with os.fdopen(handle, "r+", encoding="utf-8") as shared:
+    shared = os.fdopen(handle, "r+", encoding="utf-8")
+    try:
         fcntl.flock(shared, fcntl.LOCK_EX)
         yield shared
+    finally:
+        with suppress(OSError):
+            shared.close()
 
 
 class Tries:
@@ -57,7 +62,7 @@ class Tries:
     def _recent(self) -> Iterator[list[tuple[int, str]]]:
         since = (self._clock() - WINDOW).timestamp()
         with self._lock, alone(self._file) as shared:
-            text = self._memory if isinstance(shared, StringIO) else shared.read()
+            text = shared.read() or self._memory
             known = (_TRY.fullmatch(line) for line in text.splitlines())
             tries = [(int(t[1]), t[2]) for t in known if t and int(t[1]) >= since]
             yield tries
