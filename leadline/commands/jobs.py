@@ -89,15 +89,15 @@ def jobs(
     if waiting:
         _waiting(context, conditions, span, zone, every, form)
         return
-    ended = None if running else span
+    ended, now = None if running else span, datetime.now(UTC)
     with showing.waiting("looking"):
+        store, most = context.store, limit + 1
         rows = job_rows(
-            context.store, EVERYTHING, conditions, ended, shortest=shortest, limit=limit + 1
+            store, EVERYTHING, conditions, ended, shortest=shortest, limit=most, now=now
         )
     if len(rows) > limit:
         click.echo(f"The newest {limit:,} are shown; --limit shows more.", err=True)
     _listed(context, rows[:limit], form)
-    now = datetime.now(UTC)
     looked_at = parse_period(RECENT, now, zone) if running else span
     showing.tell_sure(showing.sure_of(context, filters, looked_at, now), form)
 

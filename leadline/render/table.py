@@ -153,9 +153,12 @@ def terminal(table: Table, width: int) -> str:
         if told := _below(table, place, under):
             lines.append(paragraphs([told], width))
     lines += [_line(columns, foot, widths) for foot in cells[len(shares) :]]
-    if left := [c.title for c in table.columns if not c.below and c not in columns]:
-        lines += ["", paragraphs([f"Too narrow to show {', '.join(left)}."], width)]
-    return "\n".join(lines)
+    left = [c for c in table.columns if c not in columns and c not in under]
+    full = [c.title for c in left if _says(table, c)]
+    bare = [c.title for c in left if not _says(table, c)]
+    notes = [f"Too narrow to show {', '.join(full)}."] if full else []
+    notes += [f"Nothing in {', '.join(bare)}."] if bare else []
+    return "\n".join([*lines, "", paragraphs([" ".join(notes)], width)] if notes else lines)
 
 
 def _cells(table: Table, columns: Sequence[Column]) -> list[list[str]]:

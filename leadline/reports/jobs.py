@@ -5,9 +5,10 @@ Runs in a list: what each had and used, one row each.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 
 from leadline.formats import Document
-from leadline.formats.times import format_time
+from leadline.formats.times import format_time, parse_time
 from leadline.query import Period
 from leadline.render import Column
 from leadline.render.table import Value
@@ -42,9 +43,11 @@ def job_rows(
     *,
     shortest: float = 0,
     limit: int = 50,
+    now: datetime | None = None,
 ) -> list[dict[str, Value]]:
     """
-    Runs that ended in PERIOD, or without one those that run; the newest first.
+    Runs that ended in PERIOD, or without one those that run, with their time until NOW; the newest
+    first.
     """
     conditions = list(where)
     if period is None:
@@ -60,10 +63,10 @@ def job_rows(
         conditions.append(Condition("job.wall.seconds", Op.AT_LEAST, (shortest,)))
     order = ("-job.start" if period is None else "-job.end", "job.run")
     batches = store.scan("job", scope, where=conditions, order=order, limit=limit)
-    return [_row(document) for batch in batches for document in batch]
+    return [_row(document, now) for batch in batches for document in batch]
 
 
-def _row(record: Document) -> dict[str, Value]:
+def _row(record: Document, now: datetime | None) -> dict[str, Value]:
     allocated = number(record, "job.core_seconds.allocated")
     used = number(record, "job.core_seconds.used") if "job.end" in record else None
     peak = number(record, "job.memory.peak.bytes")
@@ -78,7 +81,7 @@ def _row(record: Document) -> dict[str, Value]:
         "cores": _count(record, "job.cores"),
         "gpus": _count(record, "job.gpus"),
         "wait": number(record, "job.wait.seconds"),
-        "run_time": number(record, "job.wall.seconds"),
+        "run_time": _lasted(record, now),
         "cpu": _percent(used, allocated),  # while it runs schedulers say 0
         "memory": _percent(peak, number(record, "job.asked.memory.bytes")),
         "gpu": _percent(
@@ -97,6 +100,13 @@ def _count(record: Document, name: str) -> float | None:
     """
     value = number(record, name)
     return int(value) if value is not None and value.is_integer() else value
+
+
+def _lasted(record: Document, now: datetime | None) -> float | None:
+    start = record.get("job.start")
+    if now is None or start is None or "job.end" in record:
+        return number(record, "job.wall.seconds")
+    return (now - parse_time(str(start))).total_seconds()
 
 
 def _percent(over: float | None, under: float | None) -> float | None:

@@ -123,3 +123,12 @@ def test_cores_are_whole_in_json(folder: Path, tmp_path: Path) -> None:
         told = json.loads(leadline(tmp_path, "jobs", "--format", form).stdout.strip())
         row = told[0] if isinstance(told, list) else told
         assert ("64", "2") == (str(row["cores"]), str(row["gpus"]))
+
+
+def test_a_running_job_tells_how_long_it_runs(folder: Path) -> None:
+    """
+    From its start until now, as nobody has accounted it yet.
+    """
+    told = json.loads(leadline(folder, "jobs", "--running", "--format", "json").stdout)
+    begun = (datetime.now(UTC) - END).total_seconds() + 3600
+    assert [pytest.approx(begun, abs=120)] == [row["run_time"] for row in told]

@@ -224,7 +224,7 @@ def test_columns_without_a_figure_go_first() -> None:
     rows = ({"job": "fox/1234567", "gpus": None, "core_hours": 41230},)
     text = render(Table(columns, rows), "table", width=20)
     assert "41,230" in text
-    assert "Too narrow to show\n  GPUs used." in text
+    assert "Nothing in GPUs\n  used." in text
 
 
 def test_no_figure_is_parted_from_its_unit() -> None:

@@ -104,7 +104,7 @@ def runs(wanted: Wanted, limit: int, cursor: str) -> Piece:
         where.append(Condition(f"job.{ranked}", Op.BELOW, (format_time(behind),)))
     store, most = desk().open(), told + limit + 1
     shortest = 60 * wanted.shortest
-    rows = job_rows(store, desk().scope, where, span, shortest=shortest, limit=most)
+    rows = job_rows(store, desk().scope, where, span, shortest=shortest, limit=most, now=desk().now)
     found = rows[told:]
     shown = found[:limit]
     if len(found) <= limit:

@@ -205,9 +205,10 @@ def _jobs(cluster: str, host: str) -> list[JobLine]:
         Condition("cluster", Op.IN, (cluster,)),
         Condition("job.nodes", Op.IN, (host,)),
     )
-    store, seen = desk().open(), desk().scope
+    store, seen, now = desk().open(), desk().scope, desk().now
     rows = desk().once(
-        ("node jobs", cluster, host, seen), lambda: job_rows(store, seen, where, None, limit=50)
+        ("node jobs", cluster, host, seen),
+        lambda: job_rows(store, seen, where, None, limit=50, now=now),
     )
     return [line_of(row, "now") for row in rows]
 
