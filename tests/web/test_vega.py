@@ -356,8 +356,9 @@ def test_phone_has_it_too(browser: Browser, address: str) -> None:
     box = svg.bounding_box()
     assert box is not None
     assert box["x"] + box["width"] <= 390
-    ink = "getComputedStyle(document.querySelector('.vega .role-axis-label text')).fill"
-    assert "rgb(228, 230, 233)" == page.evaluate(ink)
+    style = "getComputedStyle(document.querySelector('.vega {}')).{}".format
+    assert "rgb(228, 230, 233)" == page.evaluate(style(".role-axis-label text", "fill"))
+    assert "rgba(0, 0, 0, 0)" == page.evaluate(style("svg.marks", "backgroundColor"))
     page.set_viewport_size({"width": 800, "height": 390})
     until(page, "document.querySelector('.vega svg.marks').clientWidth > 600")
     context.close()

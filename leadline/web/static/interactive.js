@@ -13,6 +13,7 @@ export async function draw(figure, plain, tell) {
   const { vegaEmbed } = await library;
   delete spec.title; // the page has one
   delete spec.$schema; // of the oldest that can read it
+  spec.background = "transparent"; // the page's own paper
   spec.description = plain.getAttribute("aria-label") ?? plain.alt;
   const holder = document.createElement("div");
   holder.className = "vega";
