@@ -16,6 +16,7 @@ from leadline.formats.times import parse_time
 from leadline.query.compile import Source, canonical, sources
 from leadline.query.coverage import Coverage, coverage, lost, nobody_looked, not_kept
 from leadline.query.dimensions import Dimension, dimension
+from leadline.query.gone import lost_counts
 from leadline.query.hidden import by_hour, left_out, place_of_hours
 from leadline.query.kinds import node_kinds
 from leadline.query.measure import Measure, Part, counted, nothing
@@ -119,6 +120,7 @@ def ask(
     others, others_by_time = _others(known, tables, chosen.hidden)
     by_time = _by_time(known, tables, [level.total(known.bucket) for level in tables])
     kept_from = not_kept(asker.leaned_on, period, store)
+    gone = lost_counts(known, period, kept_from)
     notes = [
         *whose_days(period),
         *which_moment(known, found),
@@ -137,12 +139,12 @@ def ask(
         question=known,
         period=period,
         asked=now,
-        rows=tuple(rows),
-        total=total,
-        others=others,
+        rows=tuple({**row, **gone(row)} for row in rows),
+        total={**total, **gone(total)},
+        others=others if others is None else {**others, **gone(others)},
         others_count=chosen.hidden,
-        total_by_time=by_time,
-        others_by_time=others_by_time,
+        total_by_time=tuple({**row, **gone(row)} for row in by_time),
+        others_by_time=tuple({**row, **gone(row)} for row in others_by_time),
         shares=_shares(known, rows, total),
         coverage=sure,
         kept_from=kept_from,

@@ -183,6 +183,19 @@ def test_what_is_gone_is_said() -> None:
     )
 
 
+def test_a_count_of_what_is_gone_is_not_nought() -> None:
+    """
+    Core hours are known from usage; how many processes they were nobody knows any more.
+    """
+    store = old_and_new()
+    found = answer(store, "core_hours_used, processes by user during 2026-08-10 top 5")
+    assert [(1.0, None)] == [(row["core_hours_used"], row["processes"]) for row in found.rows]
+    assert {"core_hours_used": 1.0, "processes": None} == found.total
+    found = answer(store, "core_hours_used, processes per month during 2026-08-10..2026-11-20")
+    assert [None, 1] == [row["processes"] for row in found.rows]
+    assert [None, 1] == [row["processes"] for row in found.total_by_time]
+
+
 def test_distinct_users_of_usage_and_samples_together() -> None:
     """
     Users are listed on hourly usage and on the samples of the open hour, each counted once.
