@@ -17,7 +17,7 @@ from leadline.query.compile import Source, canonical, sources
 from leadline.query.coverage import Coverage, coverage, lost, nobody_looked, not_kept
 from leadline.query.dimensions import Dimension, dimension
 from leadline.query.gone import lost_counts
-from leadline.query.hidden import by_hour, left_out, place_of_hours
+from leadline.query.hidden import apart, by_place, left_out
 from leadline.query.kinds import node_kinds
 from leadline.query.measure import Measure, Part, counted, nothing
 from leadline.query.measures import measure
@@ -210,18 +210,19 @@ class _Levels:
         dataset = self.source.plan.dataset
         by_kind = any(d.by_node_in(dataset) for d in self.dims)
         kinds = node_kinds(self.asker.store) if by_kind else {}
-        hours = place_of_hours(self.dims, dataset)
-        if hours is None:
+        places = apart(self.dims, dataset)
+        if not places:
             hidden_by = left_out(self.dims, dataset, self.shown, kinds)
             return self.asker.table(self.source, (), bucket, without=hidden_by)
         found: Table = {}
-        rest = [*self.dims[:hours], *self.dims[hours + 1 :]]
-        shown_at = by_hour(self.shown, hours)
+        asked, cut = [self.dims[place] for place in places], len(places)
+        rest = [known for place, known in enumerate(self.dims) if place not in places]
+        shown_at = by_place(self.shown, places)
         for keys in {(), *shown_at.values()}:
             hidden_by = left_out(rest, dataset, keys, kinds)
-            table = self.asker.table(self.source, [self.dims[hours]], bucket, without=hidden_by)
-            found |= {key: p for key, p in table.items() if shown_at.get(key[0], ()) == keys}
-        return join_rows(self.source, found, lambda key: key[1:])
+            table = self.asker.table(self.source, asked, bucket, without=hidden_by)
+            found |= {key: p for key, p in table.items() if shown_at.get(key[:cut], ()) == keys}
+        return join_rows(self.source, found, lambda key: key[cut:])
 
 
 def _values(tables: Sequence[_Levels], parts: Sequence[Mapping[str, Part]]) -> Values:

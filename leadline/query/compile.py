@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from leadline.errors import QuestionError
 from leadline.formats.times import format_time
@@ -25,6 +25,8 @@ from leadline.store.scope import Scope
 
 SIZES = {"few": 100, "some": 1000, "many": 1_000_000}
 MOST_LISTED = 1_000_000
+LEFT = timedelta(days=1)  # how long after its run something may still be there
+MOST_RUNS = 20_000  # named in one condition
 CARD = "gpu_model"  # the dimension that asks card by card
 
 
@@ -138,7 +140,7 @@ def _listed(question: Question, plan: Plan, scope: Scope) -> bool:
 
 
 def _check_known(known: Dimension, asked: Measure) -> None:
-    if known.by_node_in(asked.dataset):
+    if known.by_node_in(asked.dataset) or known.by_run_in(asked.dataset):
         return
     field = known.field_in(asked.dataset)
     if field is None or Condition(field, Op.MISSING) in asked.where:
@@ -181,6 +183,8 @@ def conditions_of(known: Filter, plan: Plan, store: Store, scope: Scope) -> list
     asked = dimension(known.dimension).at(plan.time)
     if asked.by_node_in(plan.dataset):
         return kind_conditions(known, store, plan.dataset)
+    if asked.by_run_in(plan.dataset):
+        return [_of_runs(known, plan, store, scope)]
     field = asked.field_in(plan.dataset)
     if field is None:
         raise QuestionError(
@@ -213,6 +217,35 @@ def conditions_of(known: Filter, plan: Plan, store: Store, scope: Scope) -> list
         raise QuestionError(f"where {known}: ask for (none) on its own")
     others = set(_looked_up(field, (), plan, store, scope)) - set(exact)
     return [Condition(field, Op.NOT_IN, tuple(sorted(others, key=str)))]
+
+
+def runs_within(start: datetime | None, end: datetime | None) -> Plan:
+    """
+    Runs that may have been sampled from START to END, by run: what they left behind, too.
+    """
+    where = (Condition("job.start", Op.BELOW, (format_time(end + LEFT),)),) if end else ()
+    over = ((Condition("job.end", Op.BELOW, (format_time(start - LEFT),)),),) if start else ()
+    counted = (Aggregate("n", Function.COUNT),)
+    return Plan("job", counted, (Group("job.run"),), where, without=over)
+
+
+def _of_runs(known: Filter, plan: Plan, store: Store, scope: Scope) -> Condition:
+    """
+    A filter on what only accounts know: samples of the runs that it means.
+    """
+    asked = dimension(known.dimension)
+    if None in known.values or (asked.edges and asked.classes[0] in known.values):
+        raise QuestionError(f"where {known}: samples only name their run; ask `by {asked.name}`")
+    runs = runs_within(plan.start, plan.end)
+    held = conditions_of(replace(known, negated=False), runs, store, scope)
+    rows = store.ask(replace(runs, where=(*runs.where, *held)), scope)
+    if len(rows) > MOST_RUNS:
+        raise QuestionError(
+            f"where {known}: that are {len(rows):,} runs, more than can be named at once; "
+            f"ask `by {asked.name}`, or a shorter period"
+        )
+    op = Op.NOT_IN if known.negated else Op.IN
+    return Condition("job.run", op, tuple(str(row["job.run"]) for row in rows))
 
 
 def _looked_up(

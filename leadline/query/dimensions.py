@@ -36,6 +36,7 @@ class Dimension:
     classes: tuple[str, ...] = ()  # what the classes are called, the one below the first edge first
     clock: bool = False  # goes by the local time of @timestamp, or of another instant: see `at`
     of_node: bool = False  # documents that name their node are told apart by what it is
+    of_run: bool = False  # and those that name their run by what accounts say of it
 
     @property
     def ordered(self) -> bool:
@@ -64,6 +65,13 @@ class Dimension:
         Whether DATASET only knows it through the node.
         """
         return self.of_node and self.field_in(dataset) is None and node_field(dataset) is not None
+
+    def by_run_in(self, dataset: str) -> bool:
+        """
+        Whether DATASET only knows it through the run.
+        """
+        known = "job.run" in DATASETS[dataset].by_name
+        return self.of_run and known and self.field_in(dataset) is None
 
     def multiple_in(self, dataset: str) -> bool:
         """
@@ -131,10 +139,15 @@ DIMENSIONS: tuple[Dimension, ...] = (
         title="User",
         field="user.name",
         size="some",
+        of_run=True,
         sentence="Who ran it.",
     ),
     Dimension(
-        name="group", title="Group", field="user.group", sentence="The user's group at that time."
+        name="group",
+        title="Group",
+        field="user.group",
+        of_run=True,
+        sentence="The user's group at that time.",
     ),
     Dimension(
         name="metagroup",
@@ -268,19 +281,22 @@ DIMENSIONS: tuple[Dimension, ...] = (
         name="state",
         title="End state",
         field="job.state",
+        of_run=True,
         sentence="The job's state as the scheduler writes it.",
     ),
-    Dimension(name="qos", title="QOS", field="qos", sentence="Quality of service."),
+    Dimension(name="qos", title="QOS", field="qos", of_run=True, sentence="Quality of service."),
     Dimension(
         name="class",
         title="Job class",
         field="job.class",
+        of_run=True,
         sentence="serial, one-node or multi-node.",
     ),
     Dimension(
         name="size",
         title="Job size",
         field="job.cores",
+        of_run=True,
         edges=(1, 2, 5, 17, 65, 129, 513, 1025),
         classes=(
             "unknown",
@@ -299,6 +315,7 @@ DIMENSIONS: tuple[Dimension, ...] = (
         name="wait_class",
         title="Wait",
         field="job.wait.seconds",
+        of_run=True,
         edges=(0, 60, 600, 3600, 21600, 86400),
         classes=("unknown", "< 1 min", "1–10 min", "10–60 min", "1–6 h", "6–24 h", "over a day"),
         sentence="Start less submit, in classes.",
@@ -307,6 +324,7 @@ DIMENSIONS: tuple[Dimension, ...] = (
         name="run_time_class",
         title="Run time",
         field="job.wall.seconds",
+        of_run=True,
         edges=(0, 60, 600, 3600, 21600, 86400, 604800),
         classes=(
             "unknown",

@@ -15,22 +15,27 @@ from leadline.store.plan import Condition, Op, Scalar
 Conditions = tuple[Condition, ...]
 
 
-def place_of_hours(dims: Sequence[Dimension], dataset: str) -> int | None:
+def apart(dims: Sequence[Dimension], dataset: str) -> list[int]:
     """
-    Which of DIMS tells a document's own hours apart: it is in many rows, with a part in each.
+    Which of DIMS no condition can name: a document's own hours, of which each row has a part, and
+    what is only known of its run.
     """
-    places = [n for n, d in enumerate(dims) if not d.by_node_in(dataset) and d.parts_in(dataset)]
-    return places[0] if places else None
+    return [
+        place
+        for place, known in enumerate(dims)
+        if known.by_run_in(dataset) or (not known.by_node_in(dataset) and known.parts_in(dataset))
+    ]
 
 
-def by_hour(shown: Sequence[Key], place: int) -> dict[Scalar | None, tuple[Key, ...]]:
+def by_place(shown: Sequence[Key], places: Sequence[int]) -> dict[Key, tuple[Key, ...]]:
     """
-    What else is in the keys of the SHOWN rows of each hour.
+    What else is in the keys of the SHOWN rows, by what is at PLACES.
     """
-    found: dict[Scalar | None, tuple[Key, ...]] = {}
+    found: dict[Key, tuple[Key, ...]] = {}
     for key in shown:
-        rest = (*key[:place], *key[place + 1 :])
-        found[key[place]] = (*found.get(key[place], ()), rest)
+        at = tuple(key[place] for place in places)
+        rest = tuple(value for place, value in enumerate(key) if place not in places)
+        found[at] = (*found.get(at, ()), rest)
     return found
 
 

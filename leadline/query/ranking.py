@@ -128,6 +128,8 @@ def _worth_limiting(question: Question, dims: Sequence[Dimension], source: Sourc
     """
     if question.top is None or len(dims) != 1 or question.order in question.by:
         return False
+    if dims[0].by_run_in(source.plan.dataset):
+        return False
     if dims[0].edges or question.ranked_by == question.bucket or asks_unused(question):
         return False
     asked = measure(question.ranked_by)

@@ -28,6 +28,7 @@ from leadline.query.parts import (
 )
 from leadline.query.periods import Period, first_of, midnight, move
 from leadline.query.rollups import Pieces, holds, hour_of, mixes, pieces
+from leadline.query.runs import Facts, by_run, facts_of
 from leadline.query.slices import Cut, sliced
 from leadline.query.spans import by_clocks
 from leadline.store.contract import Store
@@ -66,6 +67,7 @@ class Asker:
     cut: dict[Plan, int] = field(default_factory=dict)  # rows there are, where few were sent
     leaned_on: dict[str, None] = field(default_factory=dict)  # those that bear the period
     outlived: dict[Span, bool] = field(default_factory=dict)  # by usage, of samples that have gone
+    facts: dict[tuple[str, ...], Facts] = field(default_factory=dict)  # of runs, by dimensions
     notes: dict[str, None] = field(default_factory=dict)  # what must be said of the rows
 
     def table(
@@ -152,6 +154,11 @@ class Asker:
         return table
 
     def _ask(self, plan: Plan, by: Sequence[Dimension], bucket: str | None) -> Table:
+        if told := [known for known in by if known.by_run_in(plan.dataset)]:
+            names = tuple(known.name for known in told)
+            if names not in self.facts:
+                self.facts[names] = facts_of(plan, told, self.store, self.scope)
+            return by_run(plan, by, bucket, self.facts[names], self._ask)
         if any(known.by_node_in(plan.dataset) for known in by):
             return self._by_kind(plan, by, bucket)
         if self.cuts_days(plan, bucket):

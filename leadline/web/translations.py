@@ -62,6 +62,7 @@ ERRORS = (
     "leadline.query.measures",
     "leadline.query.periods",
     "leadline.query.question",
+    "leadline.query.runs",
     "leadline.query.tables",
     "leadline.reports.findings",
     "leadline.reports.grants",

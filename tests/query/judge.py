@@ -14,6 +14,7 @@ from zoneinfo import ZoneInfo
 from leadline.errors import QuestionError
 from leadline.formats import Document
 from leadline.query import BUCKETS, DIMENSIONS, Answer, Filter, Prefix, ask, measure, question
+from leadline.query.dimensions import Dimension
 from leadline.query.question import Question
 from leadline.store.contract import Store
 from leadline.store.plan import Scalar
@@ -56,7 +57,7 @@ class Judge:
         """
         What documents of DATASET can be told apart by, and really are.
         """
-        known = [d for d in DIMENSIONS if d.field_in(dataset) or d.by_node_in(dataset)]
+        known = [d for d in DIMENSIONS if told(d, dataset)]
         some = self.truth.by_dataset[dataset][:200]
         return [d.name for d in known if any(self.truth.held(x, d.name) != [None] for x in some)]
 
@@ -199,6 +200,14 @@ def same(
             and math.isclose(float(told), right, rel_tol=off, abs_tol=1e-9)
         )
         assert close, f"{asked}: {where}: {name} is {right}, not {told}"
+
+
+def told(known: Dimension, dataset: str) -> bool:
+    """
+    Whether documents of DATASET know it, or their node or run does.
+    """
+    own = known.field_in(dataset) is not None
+    return own or known.by_node_in(dataset) or known.by_run_in(dataset)
 
 
 def dataset_of(name: str) -> str:

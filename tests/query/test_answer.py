@@ -257,7 +257,7 @@ def test_scope_is_kept(store: MemoryStore) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["core_hour_used", "samples by prgram", "samples by state", "jobs by program",
+    ["core_hour_used", "samples by prgram", "memory_median by state", "jobs by program",
      "core_allocation by user", "jobs_running by weekday", "samples where wait_class=1"],
 )  # fmt: skip
 def test_what_nobody_can_tell_is_refused(store: MemoryStore, text: str) -> None:

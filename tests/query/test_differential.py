@@ -37,7 +37,7 @@ from leadline.store.contract import Store
 from leadline.store.lake import LakeStore
 from leadline.store.memory import MemoryStore
 from leadline.store.scope import EVERYTHING
-from tests.query.judge import Judge
+from tests.query.judge import Judge, told
 
 ZONE = ZoneInfo("Europe/Oslo")
 OWN = {"betzy": ZoneInfo("America/New_York")}
@@ -54,10 +54,23 @@ def documents(dice: random.Random, count: int) -> list[Document]:
     """
     Samples, heartbeats and jobs over four weeks and a clock change; any field may be absent.
     """
-    makers = (_beat, _job, slice_of, _card, _capacity)
-    return [_process(dice, number) for number in range(count)] + [
-        make(dice, number) for number in range(count // 3) for make in makers
+    makers = (_beat, slice_of, _card, _capacity)
+    jobs = [_job(dice, number) for number in range(count // 3)]
+    samples = [_process(dice, number) for number in range(count)]
+    samples += [make(dice, number) for number in range(count // 3) for make in makers]
+    for document in samples:
+        if document["dataset"] in ("process", "process_gpu") and dice.random() < 0.7:
+            document |= _run_at(dice, jobs, str(document["@timestamp"]))
+    return [*samples, *jobs]
+
+
+def _run_at(dice: random.Random, jobs: list[Document], moment: str) -> Document:
+    ran = [
+        job
+        for job in dice.sample(jobs, min(len(jobs), 40))
+        if "job.start" in job and str(job["job.start"]) <= moment <= str(job.get("job.end", "9"))
     ]
+    return {"job.run": ran[0]["job.run"]} if ran else {}
 
 
 def _common(dice: random.Random, dataset: str) -> Document:
@@ -213,7 +226,7 @@ def questions(dice: random.Random) -> Question:
     one = dice.choice(MEASURES)
     like = [m for m in MEASURES if m.dataset == one.dataset] if dice.random() < 0.8 else MEASURES
     measures = dice.sample([m.name for m in like], min(len(like), dice.randrange(1, 4)))
-    known = [d for d in DIMENSIONS if d.field_in(one.dataset) or d.by_node_in(one.dataset)]
+    known = [d for d in DIMENSIONS if told(d, one.dataset)]
     dims = known if dice.random() < 0.9 else DIMENSIONS
     by = dice.sample([d.name for d in dims], dice.randrange(4))
     bucket = dice.choice(BUCKETS) if dice.random() < 0.3 else None
@@ -238,6 +251,8 @@ def _filter(dice: random.Random) -> Filter:
         ("project", ["p1", "p2", None]),
         ("node_type", ["thin", "fat", None]),
         ("gpu_model", ["A100"]),
+        ("state", ["FAILED", "COMPLETED"]),
+        ("size", ["2–4", "over 1,024"]),
     ]
     name, choices = dice.choice(values)
     chosen = dice.sample(choices, min(len(choices), dice.randrange(1, 3)))

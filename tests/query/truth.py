@@ -148,6 +148,9 @@ class Truth:
         known = dimension(name)
         if known.by_node_in(dataset):
             return self._kinds(document)
+        if known.by_run_in(dataset):
+            run = self._runs.get(document.get("job.run"))
+            return [None] if run is None else self.held(run, name)
         field = known.field_in(dataset)
         value = document.get("(hour)" if field == "hours" else str(field))
         if known.edges:
@@ -166,6 +169,10 @@ class Truth:
         nodes: Any = document.get("job.nodes", [document.get("host.name")])
         own = {self._all_kinds.get((document.get("cluster"), node)) for node in nodes}
         return sorted(own - {None}, key=str) or [None]
+
+    @cached_property
+    def _runs(self) -> dict[object, Document]:
+        return {d["job.run"]: d for d in self.by_dataset.get("job", [])}
 
     @cached_property
     def _all_kinds(self) -> dict[tuple[object, object], object]:
