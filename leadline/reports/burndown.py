@@ -48,7 +48,7 @@ def drawn(found: Sequence[Allocation], now: datetime) -> Spec:
     return burndown(
         [
             (
-                f"{whose(one.grant)}, {one.grant.period.text}",
+                f"{whose(one.grant)}, {dated(one.grant)}",
                 [
                     {"time": _drawn(one, one.grant.start), "value": 0.0},
                     *(
@@ -70,6 +70,15 @@ def whose(grant: Grant) -> str:
     place = _(" on {places}").format(places=grant.cluster) if grant.cluster else ""
     narrower = "".join(f", {name}" for name in (grant.partition, grant.gpu_model) if name)
     return f"{grant.project or _('all projects')}{place}{narrower}"
+
+
+def dated(grant: Grant) -> str:
+    """
+    2026-10-01 – 2027-03-31.
+    """
+    zone = grant.period.zone
+    last = grant.end.astimezone(zone) - timedelta(microseconds=1)
+    return f"{grant.start.astimezone(zone):%Y-%m-%d} – {last:%Y-%m-%d}"
 
 
 def end_of(one: Allocation, day: str, now: datetime) -> datetime:

@@ -167,6 +167,15 @@ def cells(asked: Question, answer: Answer, measure: Measure, ask: Ask) -> Spec |
         and row[measure.name] is not None
         and (time := str(row[bucket])) in words
     ]
+    if measure.adds:  # nothing of it while somebody looked is 0
+        drawn = {(cell["across"], cell["down"]) for cell in found}
+        looked = {str(row[bucket]) for row in series.total_by_time} & words.keys()
+        found += [
+            {"across": words[time], "down": name, "value": 0.0}
+            for time in sorted(looked)
+            for name in names
+            if (words[time], name) not in drawn
+        ]
     unit = f"{axis(measure)} {_(f'per {bucket}')}" if measure.adds else axis(measure)
     return heat(found, list(words.values()), names, unit) if len(found) > 1 else None
 

@@ -13,7 +13,7 @@ from leadline.query import Filter, Period
 from leadline.render import Column, Table
 from leadline.render.charts import draw_svg
 from leadline.reports.allocations import Allocation, allocations
-from leadline.reports.burndown import MOST_DRAWN, drawn, whose
+from leadline.reports.burndown import MOST_DRAWN, dated, drawn, whose
 from leadline.reports.grants import Grant
 from leadline.reports.settings import AllocationSettings
 from leadline.store.contract import Store
@@ -21,8 +21,6 @@ from leadline.store.scope import Scope
 
 COLUMNS = (
     Column("grant", "Grant"),
-    Column("of", "Of"),
-    Column("period", "Period"),
     Column("granted", "granted", "hours"),
     Column("used", "used", "hours"),
     Column("share", "used", "percent"),
@@ -94,9 +92,7 @@ def _row(one: Allocation) -> dict[str, str | float | None]:
     if one.runs_out is not None:
         verdict += f", {one.runs_out.astimezone(one.grant.period.zone):%Y-%m-%d}"
     return {
-        "grant": whose(one.grant),
-        "of": "core hours" if one.grant.resource == "core" else "GPU hours",
-        "period": one.grant.period.text,
+        "grant": _named(one.grant),
         "granted": one.grant.hours,
         "used": one.used,
         "share": None if one.share is None else 100 * one.share,
@@ -110,3 +106,11 @@ def _row(one: Allocation) -> dict[str, str | float | None]:
 def _day(moment: datetime, span: Period) -> str:
     last = moment.astimezone(span.zone) - timedelta(microseconds=1)
     return f"{last:%Y-%m-%d}"
+
+
+def _named(grant: Grant) -> str:
+    """
+    chem-1 on fox, core hours, 2026-10-01 – 2027-03-31.
+    """
+    hours = "core hours" if grant.resource == "core" else "GPU hours"
+    return f"{whose(grant)}, {hours}, {dated(grant)}"

@@ -37,9 +37,11 @@ svg.chart { width: 100%; height: auto; max-height: 22rem }
 table { border-collapse: collapse; width: 100%; break-inside: auto }
 tr { break-inside: avoid }
 th, td { text-align: left; padding: .22rem .7rem .22rem 0; border-bottom: 1px solid var(--line);
-  vertical-align: top; overflow-wrap: anywhere }
+  vertical-align: top; overflow-wrap: break-word }
 th { font-weight: 600 }
 .n { text-align: right; white-space: nowrap }
+.n + :not(.n) { padding-left: 1rem }
+td:first-child { min-width: 11rem; overflow-wrap: anywhere }
 tfoot td { color: var(--soft) }
 dt { font-weight: 600; margin-top: .6rem } dd { margin: 0; color: var(--soft) }
 """.strip()

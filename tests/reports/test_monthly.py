@@ -227,7 +227,8 @@ def test_grants_of_the_project_are_told_as_of_the_end_of_the_month() -> None:
     known = granted(late=hours(30, "2026-11", 900)).grants
     assert known is not None
     (row,) = known.table.rows
-    assert ("chem-1", 200, 80, 120) == tuple(row[n] for n in ("grant", "granted", "used", "left"))
+    assert (200, 80, 120) == tuple(row[name] for name in ("granted", "used", "left"))
+    assert row["grant"] == "chem-1, core hours, 2026-10-01 – 2027-03-31"
     assert row["share"] == pytest.approx(40.0)
     assert row["elapsed"] == pytest.approx(100 * 31 / 182, abs=0.1)
     assert known.title == "Grants, as of 2026-10-31"
@@ -245,6 +246,8 @@ def test_only_whole_subjects_have_grants() -> None:
     """
     known = granted(about="").grants
     assert known is not None
-    assert ["all projects"] == [row["grant"] for row in known.table.rows]
+    assert ["all projects, core hours, 2026-01-01 – 2026-12-31"] == [
+        row["grant"] for row in known.table.rows
+    ]
     assert granted(about="project=chem-1, user=alice").grants is None
     assert granted(period="2025-10").grants is None

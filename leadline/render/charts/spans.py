@@ -57,7 +57,7 @@ def _grant(name: str, used: Sequence[Point], even: Sequence[Point]) -> Mapping[s
     line = {"type": "line", "color": PALETTE[0], "strokeWidth": 1.8}
     pace = {"type": "line", "color": INK, "strokeDash": [5, 4], "opacity": 0.7}
     whole = {"data": {"values": list(even[-1:])}}
-    limit = {"type": "rule", "color": INK, "opacity": 0.5}
+    limit = {"type": "rule", "color": INK, "opacity": 0.6, "strokeWidth": 1}
     word = {"type": "text", "text": _("granted"), "color": INK, "opacity": 0.8}
     word |= {"x": WIDTH - 4, "align": "right", "baseline": "bottom", "dy": -2}
     above = {"y": across["y"]}
