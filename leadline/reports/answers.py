@@ -166,6 +166,8 @@ def sentence(answer: Answer) -> str:
         return f"{known.title[:1].upper()}{known.title[1:]}: not measured in this period."
     unit = {"bytes": " GiB", "percent": " %", "kWh": " kWh"}.get(known.unit, "")
     text = f"{number(whole, known.unit)}{unit} {known.title}"
+    if not known.unit and whole == 1:
+        text = f"{known.title[:1].upper()}{known.title[1:]}: 1"
     shares = [share for share in answer.shares if share is not None]
     if answer.others_count and shares and not answer.multiple and not answer.question.bucket:
         shown, count = len(answer.rows), len(answer.rows) + answer.others_count

@@ -57,6 +57,8 @@ def _no_advice(view: JobView, limits: AdviceSettings, *, said: bool) -> str:
         return "" if said else "No advice: so short a run tells little."
     if saw_enough(view, limits):
         return "" if said else "Nothing to advise."
+    if 0 < view.profile.watched < limits.shortest or view.profile.samples == 1:
+        return "Too few samples to say what would have sufficed."
     known = f"{100 * (view.covered or 0):.0f} % of its time"
     if view.agreed is not None:
         known += f", {100 * view.agreed:.0f} % of its CPU time"

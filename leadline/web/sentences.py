@@ -114,7 +114,7 @@ def told(answer: Answer, measure: Measure, comparison: str) -> str:
     """
     whole = number(answer.total.get(measure.name), measure.unit)
     words = f"{whole} {_(measure.title)}"
-    if measure.unit in {"bytes", "percent", "seconds"}:
+    if measure.unit in {"bytes", "percent", "seconds"} or whole == "1":
         name = _(measure.title)
         words = _("{measure}: {amount}").format(measure=name[0].upper() + name[1:], amount=whole)
     if comparison:

@@ -1,0 +1,54 @@
+"""
+One of everything is said in the singular on pages, too, in each language.
+"""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+
+import pytest
+from flask.testing import FlaskClient
+
+from leadline.store.memory import MemoryStore
+from leadline.web import create_app
+from tests.commands.test_one import NOW, SEVERAL, world
+from tests.web.conftest import site_of
+
+PAGES = (
+    "",
+    "usage?by=user&period=all",
+    "usage?measure=jobs&by=user&period=all",
+    "jobs?period=last+7+days",
+    "jobs/fox/1",
+    "findings?period=last+24+hours",
+    "search?words=work",
+    "nodes",
+    "nodes/fox/c1",
+    "data",
+)
+# What French says of one, in the plural: no month and no time ends so by itself.
+PLUSIEURS = re.compile(r"(?<![\w.,/:-])1 (?!mois|fois|plus|dans|pas|sous|sans)[a-zé]+s\b")
+
+
+@pytest.fixture(scope="module")
+def client() -> FlaskClient:
+    store = MemoryStore()
+    assert not store.write(world(), "create").rejected
+    return create_app(site_of(store, NOW)).test_client()
+
+
+@pytest.mark.parametrize("address", PAGES)
+@pytest.mark.parametrize(("language", "plural"), [("en", SEVERAL), ("fr", PLUSIEURS)])
+def test_pages_say_one_in_the_singular(
+    client: FlaskClient, address: str, language: str, plural: re.Pattern[str]
+) -> None:
+    """
+    Whatever counts: samples, nodes, jobs, findings, command lines.
+    """
+    mark = "&" if "?" in address else "?"
+    page = client.get(f"/{address}{mark}lang={language}")
+    assert page.status_code == 200
+    bare = re.sub(r"(?s)<(svg|script|style|option|select)\b.*?</\1>|<t[dh]\b", "\n", page.text)
+    told = re.sub(r"[\u00a0\u202f]", " ", unescape(re.sub(r"<[^>]+>", "", bare)))
+    assert not plural.findall(told), told
