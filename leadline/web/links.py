@@ -26,6 +26,7 @@ from leadline.reports.picture import CLOCK
 from leadline.web.asking import desk
 
 DEFAULT_TOP = 10
+PICTURES = (("SVG", "usage_svg"), ("PNG", "usage_png"), ("Vega-Lite", "usage_vega"))
 PICTURE = "picture"  # the field of the form that chooses one
 MOST_ROWS = 1000
 WEEK = 7 * 24
@@ -66,7 +67,7 @@ def address(asked: Question, endpoint: str = "usage", **more: str) -> str:
     The address that asks it; what goes without saying is left out. The picture that a reader chose
     stays chosen, whatever else of the question changes.
     """
-    if (kind := chosen()) and endpoint in ("usage", "usage_svg", "usage_png", "usage_vega"):
+    if (kind := chosen()) and endpoint in ("usage", *(name for _text, name in PICTURES)):
         more[PICTURE] = kind
     kept = {name: text for name, text in parameters(asked).items() if text != UNSAID.get(name)}
     return f"{url_for(endpoint)}?{urlencode(kept | more)}"
@@ -79,10 +80,7 @@ def exports(asked: Question, **more: str) -> list[tuple[str, str]]:
     forms = [(form.upper(), address(asked, "api_usage", format=form)) for form in ("csv", "json")]
     if desk().scope.least:
         return forms
-    return [
-        *forms,
-        *((f.upper(), address(asked, f"usage_{f}", **more)) for f in ("svg", "png", "vega")),
-    ]
+    return [*forms, *((text, address(asked, name, **more)) for text, name in PICTURES)]
 
 
 def chosen() -> str:

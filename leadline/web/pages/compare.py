@@ -14,7 +14,7 @@ from leadline.language import _, said
 from leadline.reports.advice import advise
 from leadline.reports.job import JobView, Resource
 from leadline.web.asking import desk
-from leadline.web.pages.job import chart_of, view_of
+from leadline.web.pages.job import Files, chart_of, files_of, view_of
 from leadline.web.sentences import clusters, when
 from leadline.web.words import lasting, number, percent, size, state_words
 
@@ -42,7 +42,7 @@ class Page:
     asked: str
     heads: Sequence[Head] = ()
     rows: Sequence[Row] = ()
-    charts: Sequence[tuple[str, str]] = ()
+    charts: Sequence[tuple[str, str, Files]] = ()  # of each job, with its files
     advice: Sequence[tuple[str, Sequence[str]]] = ()
     empty: Sequence[str] = ()
 
@@ -64,7 +64,7 @@ def show() -> str:
         asked=" ".join(jobs),
         heads=[_head(job, jobs) for job in jobs],
         rows=_rows(views),
-        charts=[(view.job, drawn) for view in views if (drawn := chart_of(view))],
+        charts=[(v.job, drawn, files_of(v.job)) for v in views if (drawn := chart_of(v))],
         advice=[
             (view.job, told)
             for view in views

@@ -22,10 +22,10 @@ from leadline.reports.picture import clock_time
 from leadline.store.plan import Aggregate, Bucket, Condition, Function, Group, Op, Row
 from leadline.web.api.answers import as_csv, as_json, as_vega_lite, sent
 from leadline.web.asking import desk
+from leadline.web.export import FORMS
 from leadline.web.pages.fleet import HOUR, RATE, WHOLE, amount, asked, ratio
 
 DEFAULT = "last 7 days"
-FORMS = ("csv", "json", "svg", "png", "vega")
 MOST_HOURS = 31 * 24  # drawn by the hour; longer spans by the day
 GIB = 1 << 30
 

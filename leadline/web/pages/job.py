@@ -22,6 +22,7 @@ from leadline.reports.job_picture import job_picture
 from leadline.reports.scale import scale
 from leadline.web.api.answers import as_vega_lite
 from leadline.web.asking import desk
+from leadline.web.export import links
 from leadline.web.links import MOST_ROWS, address, jobs_of, told_of
 from leadline.web.pages.around import Neighbour, Process, days_of, neighbours, processes
 from leadline.web.sentences import clusters, when
@@ -29,6 +30,8 @@ from leadline.web.words import lasting, number, percent, size, state_words
 
 FASTER = 1.05  # times: less is as fast
 MOST_PROGRAMS, MOST_NODES = 12, 64
+
+Files = Sequence[tuple[str, str]]  # what a link says, and where it leads
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +80,7 @@ class Page:
     advice: Sequence[Counsel]
     advised: bool
     chart: str
+    files: Files
     programs: Sequence[tuple[str, str, str, str]]
     nodes: Sequence[tuple[str, str, str, str]]
     nodes_told: str  # how many of them are shown, where not all are
@@ -105,6 +109,7 @@ def show(job: str) -> str:
         advice=[_counsel(known) for known in advice],
         advised=view.wall is not None,
         chart=chart_of(view),
+        files=files_of(job, request.args.get("run")),
         programs=_programs(view),
         nodes=_nodes(view),
         nodes_told=_first_of(MOST_NODES, len(view.nodes)),
@@ -233,6 +238,10 @@ def as_vega() -> Response:
     if (picture := job_picture(view, desk().site.zone)) is None:
         raise QuestionError(f"job {view.job}: too few samples for a picture")
     return as_vega_lite(draw_vega(picture), "job.vl.json")
+
+
+def files_of(job: str, run: str | None = None) -> Files:
+    return links(lambda form: url_for("api_job", job=job, run=run, format=form))
 
 
 def chart_of(view: JobView) -> str:

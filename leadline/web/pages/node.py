@@ -23,7 +23,7 @@ from leadline.store.plan import Aggregate, Condition, Function, Op, Row
 from leadline.web.asking import desk
 from leadline.web.export import links
 from leadline.web.links import address, narrowed
-from leadline.web.pages.course import DEFAULT, FORMS, course, ends, place_of
+from leadline.web.pages.course import DEFAULT, course, ends, place_of
 from leadline.web.pages.fleet import HOUR, WHOLE, amount, asked, clock, told
 from leadline.web.pages.jobs import Line as JobLine
 from leadline.web.pages.jobs import line_of
@@ -115,10 +115,7 @@ def show(cluster: str, host: str) -> str:
         if drawn.tracks
         else "",
         vega=url_for("node_over_time", form="vega", period=period.text, **files),
-        exports=[
-            (f.upper(), url_for("node_over_time", form=f, period=period.text, **files))
-            for f in FORMS
-        ],
+        exports=links(lambda f: url_for("node_over_time", form=f, period=period.text, **files)),
         jobs=_jobs(cluster, host),
         programs=_programs(programs),
         more=address(programs),
