@@ -17,6 +17,7 @@ from leadline.query.measure import Measure
 from leadline.query.measures import measure
 from leadline.query.periods import Period
 from leadline.query.question import Filter, Prefix, Question
+from leadline.query.refusals import CARD, knows, refusal
 from leadline.query.rollups import rolls
 from leadline.query.spans import hull, running_since, running_within, within
 from leadline.store.contract import Store
@@ -27,7 +28,6 @@ SIZES = {"few": 100, "some": 1000, "many": 1_000_000}
 MOST_LISTED = 1_000_000
 LEFT = timedelta(days=1)  # how long after its run something may still be there
 MOST_RUNS = 20_000  # named in one condition
-CARD = "gpu_model"  # the dimension that asks card by card
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,16 +140,8 @@ def _listed(question: Question, plan: Plan, scope: Scope) -> bool:
 
 
 def _check_known(known: Dimension, asked: Measure) -> None:
-    if known.by_node_in(asked.dataset) or known.by_run_in(asked.dataset):
-        return
-    field = known.field_in(asked.dataset)
-    if field is None or Condition(field, Op.MISSING) in asked.where:
-        raise QuestionError(f"{asked.name} is not told apart by {known.name}")
-    if known.clock and asked.running:
-        raise QuestionError(
-            f"{asked.name} is not told apart by {known.name}, for a run is in every hour it ran; "
-            f"ask jobs_started or wall_hours by {known.name}"
-        )
+    if not knows(asked, known):
+        raise QuestionError(refusal(asked, known))
 
 
 def _overlapping(part: Aggregate, start: datetime | None) -> tuple[Aggregate, ...]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from leadline.query.dimensions import DIMENSIONS
 from leadline.query.measure import Measure
 from leadline.query.measures import MEASURES
+from leadline.query.refusals import knows
 
 PAGE = Path("docs") / "reference" / "measures.md"
 
@@ -43,6 +44,17 @@ Half-open, in the cluster's own time zone; weeks start on Monday.
 | `all` | everything kept |
 """
 
+REFUSED = """
+## What is not told apart
+
+All else is told by every dimension and by two or three of them at once, over time or not. What
+follows is refused, with a sentence that says what to ask instead: samples know programs, accounts
+know runs, capacity knows nodes. What accounts say of a run is joined to its samples, for what adds
+up and for distinct values that are few enough to be listed; over time, these cannot be. A run on
+several nodes has one sum of hours, which is of no one of them: `core_hours_used by host` is. A run
+has several programs, and is in every hour it ran.
+"""
+
 
 def measures_page() -> str:
     sampled = [_row(m) for m in MEASURES if m.dataset in ("process", "job_cgroup")]
@@ -62,8 +74,21 @@ def measures_page() -> str:
         "\n".join(
             ["| Dimension | Title | Field | Meaning |", "| --- | --- | --- | --- |", *dimensions]
         ),
+        REFUSED,
+        "\n".join(["| Measures | Not by |", "| --- | --- |", *_refused()]),
     ]
     return "\n".join(parts) + "\n"
+
+
+def _refused() -> list[str]:
+    """
+    What nobody can tell, measures together that lack the same.
+    """
+    alike: dict[str, list[str]] = {}
+    for known in MEASURES:
+        lacks = ", ".join(f"`{d.name}`" for d in DIMENSIONS if not knows(known, d))
+        alike.setdefault(lacks, []).append(f"`{known.name}`")
+    return [f"| {', '.join(names)} | {lacks} |" for lacks, names in alike.items() if lacks]
 
 
 def _row(known: Measure) -> str:

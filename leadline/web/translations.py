@@ -41,6 +41,7 @@ SENTENCES = (
     "leadline.query.coverage",
     "leadline.query.moments",
     "leadline.query.public",
+    "leadline.query.refusals",
     "leadline.query.unfinished",
     "leadline.query.unowned",
     "leadline.reports.advice",
