@@ -124,6 +124,14 @@ def test_what_could_be_subtracted_is_refused(store: MemoryStore, asked: str) -> 
         told(store, asked)
 
 
+@pytest.mark.parametrize("measure", ["memory_efficiency", "job_memory_mean"])
+def test_how_a_peak_was_measured_is_nobodys_secret(store: MemoryStore, measure: str) -> None:
+    """
+    Measures that look at it are sums as others are, and answered as they are.
+    """
+    assert told(store, f"{measure} {MONTH}").question.measures == (measure,)
+
+
 def test_a_month_of_few_users_is_not_told_at_all() -> None:
     """
     Four people are too few for any total.
