@@ -59,6 +59,13 @@ def listed(
         response = as_json(
             {"rows": piece.rows, "next": following, **(sure_json(sure) if sure else {})}
         )
+    return linked(response, following)
+
+
+def linked(response: Response, following: str | None) -> Response:
+    """
+    RESPONSE with the address of what follows the cursor, if something does.
+    """
     if following is not None:
         fields = {**request.args.to_dict(), "cursor": following}
         address = f"{request.root_path}{request.path}?{urlencode(fields)}"

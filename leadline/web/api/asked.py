@@ -10,7 +10,7 @@ from werkzeug.wrappers import Response
 
 from leadline.query import Question, parse_filters
 from leadline.reports.answers import found_json
-from leadline.web.api.answers import as_csv, as_json, sent
+from leadline.web.api.answers import as_csv, as_json, linked, sent
 from leadline.web.asking import desk
 from leadline.web.export import to_csv, to_json
 from leadline.web.links import read
@@ -32,4 +32,5 @@ def search(words: str, where: str, period: str, limit: str, cursor: str) -> Resp
     shown = replace(found, hits=found.hits[first:])
     told = first + len(shown.hits)
     following = cursor_of(after(told)) if shown.hits and told < found.total else None
-    return as_json({**found_json(shown, desk().sure(asked)), "next": following})
+    response = as_json({**found_json(shown, desk().sure(asked)), "next": following})
+    return linked(response, following)

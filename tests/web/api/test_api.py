@@ -281,7 +281,9 @@ def test_hits_stand_where_they_stood() -> None:
     seen: list[str] = []
     place: str | None = ""
     while place is not None:
-        found = client.get(f"{BASE}/search?words=gmx&limit=3&cursor={place}").get_json()
+        answer = client.get(f"{BASE}/search?words=gmx&limit=3&cursor={place}")
+        found = answer.get_json()
+        assert (found["next"] or "") in answer.headers.get("Link", "")
         seen += [hit["command_line"] for hit in found["hits"]]
         place = found["next"]
         late = {"process.command_line": "gmx mdrun -s 0", "core_seconds": 9e9}
