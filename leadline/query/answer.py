@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo
 
 from leadline.formats.times import parse_time
 from leadline.query.compile import Source, canonical, sources
-from leadline.query.coverage import Coverage, coverage, lost, nobody_looked, not_kept
+from leadline.query.coverage import Coverage, coverage, lost, nobody_looked, not_kept, oldest_of
 from leadline.query.dimensions import Dimension, dimension
 from leadline.query.gone import lost_counts
 from leadline.query.hidden import apart, by_place, left_out
@@ -119,8 +119,9 @@ def ask(
     total = _ordered(known, _values(tables, [level.total(None).get((), {}) for level in tables]))
     others, others_by_time = _others(known, tables, chosen.hidden)
     by_time = _by_time(known, tables, [level.total(known.bucket) for level in tables])
-    kept_from = not_kept(asker.leaned_on, period, store)
-    gone = lost_counts(known, period, kept_from)
+    oldest = {name: oldest_of(store, name) for name in asker.leaned_on}
+    kept_from = not_kept(oldest, period, store)
+    gone = lost_counts(known, period, kept_from, oldest)
     notes = [
         *whose_days(period),
         *which_moment(known, found),
@@ -329,12 +330,13 @@ def _more_than_once(
         return
     told = {known.name for source in found for known in source.measures if known.adds}
     name = next((name for name in question.measures if name in told), None)
-    if name is None or question.bucket:
-        yield "rows may count a sample more than once; the total counts each once"
+    if name is None or (question.bucket and measure(name).running):
+        yield "rows may count a sample or a run more than once; the total counts each once"
         return
     parts = [float(value) for row in rows if (value := row[name]) is not None]
     more = sum(parts) + ((others or {}).get(name) or 0.0) - (total[name] or 0.0)
-    yield f"{more:,.1f} of {name} counted in more than one row; the total counts each once"
+    if abs(more) > 1e-9 * abs(total[name] or 0.0) or not total[name]:
+        yield f"{more:,.1f} of {name} counted in more than one row; the total counts each once"
 
 
 def time_label(bucket: str, value: Scalar | None, zone: ZoneInfo) -> str:

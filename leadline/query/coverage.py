@@ -5,7 +5,7 @@ lost on the way, and since when there is anything at all.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
@@ -230,18 +230,20 @@ def unclassed(
     return [f"how memory is distributed was not kept until {day}"]
 
 
-def not_kept(leaned_on: Collection[str], period: Period, store: Store) -> dict[str, str]:
+def not_kept(
+    leaned_on: Mapping[str, datetime | None], period: Period, store: Store
+) -> dict[str, str]:
     """
-    By dataset that was leaned on: the day before which nothing of it is kept, where the period
-    begins before that day. Raw samples go first; hourly usage goes back further.
+    By dataset that was leaned on, with the oldest of it: the day before which nothing of it is
+    kept, where the period begins before that day. Raw samples go first; hourly usage goes back
+    further.
     """
     found: dict[str, str] = {}
-    for name in leaned_on:
-        oldest = _oldest(store, name)
+    for name, oldest in leaned_on.items():
         if oldest is None:
             continue
         if period.start is None:
-            usage = _oldest(store, "usage") if name == "process" else None
+            usage = oldest_of(store, "usage") if name == "process" else None
             if usage is None or hour_of(oldest) <= usage:
                 continue
         found |= _late(period, name, oldest)
@@ -254,7 +256,7 @@ def _late(period: Period, name: str, oldest: datetime) -> dict[str, str]:
     return {name: day.isoformat()} if begins is None or begins < day else {}
 
 
-def _oldest(store: Store, dataset: str) -> datetime | None:
+def oldest_of(store: Store, dataset: str) -> datetime | None:
     first = Aggregate("first", Function.MIN, "@timestamp")
     (row,) = store.ask(Plan(dataset, (first,)), EVERYTHING)
     return None if row["first"] is None else parse_time(str(row["first"]))

@@ -1,29 +1,42 @@
 """
-Counts of what is kept no longer: where there is nothing to count any more, 0 would be a lie.
+Counts of what is kept no longer, or was never taken in: where there is nothing to count, 0 would
+be a lie.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from datetime import datetime
 
 from leadline.query.measures import measure
 from leadline.query.periods import Period
 from leadline.query.question import Question
 from leadline.query.rollups import rolls
 
+NEVER = "9999-12-31"
+
 Lost = Callable[[Mapping[str, object]], dict[str, None]]
 
 
-def lost_counts(question: Question, period: Period, kept_from: Mapping[str, str]) -> Lost:
+def lost_counts(
+    question: Question,
+    period: Period,
+    kept_from: dict[str, str],
+    oldest: Mapping[str, datetime | None],
+) -> Lost:
     """
-    Of a row, or of the total: its counts of 0 from before the first day that is kept.
+    Of a row, or of the total: its counts of 0 from before the first day that is kept, and those of
+    a dataset of which there never was anything.
     """
+    never = {name: NEVER for name, first in oldest.items() if first is None}
+    rolled = oldest.get("usage") is not None
     counts = {
-        name: kept_from[asked.dataset]
+        name: first
         for name in question.measures
-        if (asked := measure(name)).dataset in kept_from and not rolls(asked)
+        if (first := (kept_from | never).get((asked := measure(name)).dataset))
+        and not (rolls(asked) and (rolled or first != NEVER))
     }
-    last = "9999" if period.end is None else period.end.astimezone(period.zone).date().isoformat()
+    last = NEVER if period.end is None else period.end.astimezone(period.zone).date().isoformat()
 
     def of(row: Mapping[str, object]) -> dict[str, None]:
         bucket = question.bucket

@@ -122,9 +122,13 @@ def test_runs_by_kind_of_node(other: Store) -> None:
     assert {"jobs": 5, "core_hours_allocated": 20.0, "run_time_max": 3600.0} == found.total
     assert found.multiple
     assert ("1.0 of jobs counted in more than one row; the total counts each once",) == found.notes
+    daily = answer(other, "jobs by node_type per day during all")
+    assert daily.multiple
+    assert found.notes == daily.notes
     top = answer(other, "jobs, run_time_median by node_type during all top 1")
     assert ["fat"] == [row["node_type"] for row in top.rows]
     assert {"jobs": 3, "run_time_median": pytest.approx(3600.0, rel=0.02)} == top.others
+    assert not top.notes  # a run that is in a shown row and in a hidden one counts in the shown one
 
 
 @STORES
