@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 import uuid
 from collections.abc import Iterator
@@ -21,6 +22,7 @@ from leadline.alerts.schedule import Schedule
 from leadline.alerts.settings import AlertSettings, NotifierSettings
 from leadline.alerts.watch import look
 from leadline.alerts.wishes import FOREVER, add, current, end, share
+from leadline.commands.clocks import by_own_clocks
 from leadline.commands.context import Context, with_context
 from leadline.commands.usage import grants_of
 from leadline.errors import LeadlineError, SettingsError
@@ -37,15 +39,15 @@ OPEN = (
     Column("cluster", "Cluster"),
     Column("rule", "Rule"),
     Column("since", "Since"),
-    Column("text", "What"),
+    Column("text", "What", below=True),
 )
 MESSAGES = (
     Column("made", "Made"),
     Column("recipient", "To"),
     Column("state", "State"),
     Column("attempts", "Tries", ""),
-    Column("subject", "Subject"),
-    Column("error", "Trouble"),
+    Column("subject", "Subject", below=True),
+    Column("error", "Trouble", below=True),
 )
 SILENCES = (
     Column("id", "Id"),
@@ -53,13 +55,13 @@ SILENCES = (
     Column("cluster", "Cluster"),
     Column("object", "Object"),
     Column("until", "Until"),
-    Column("reason", "Why"),
+    Column("reason", "Why", below=True),
 )
 RULES = (
     Column("rule", "Rule"),
     Column("severity", "Severity"),
     Column("watch", "Watches"),
-    Column("condition", "Condition"),
+    Column("condition", "Condition", below=True),
 )
 
 
@@ -137,7 +139,11 @@ def list_(context: Context, messages: bool, rules: bool, form: str) -> None:
     else:
         names = [column.name for column in columns]
         shown = tuple({name: row[name] for name in names} for row in rows)
-        click.echo(render(Table(columns, shown), "table"))
+        labels, clocks = by_own_clocks(rows, ("since", "made"), context.clusters)
+        width = shutil.get_terminal_size((120, 24)).columns
+        click.echo(render(Table(columns, shown, labels), "table", width=width))
+        if clocks:
+            click.echo(f"\n{clocks}")
     stuck = [row for row in rows if messages and row["state"] in ("refused", "waiting")]
     if stuck or (rows and not messages and not rules):
         click.get_current_context().exit(3)

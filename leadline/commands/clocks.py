@@ -5,7 +5,9 @@ Moments in tables as the clocks of each row's cluster show them, and a line that
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 
+from leadline.errors import FormatError
 from leadline.formats.times import parse_time
 from leadline.render.table import Value
 from leadline.settings.common import ClusterSettings
@@ -30,7 +32,9 @@ def by_own_clocks(
         zone = cluster_zone(clusters, cluster)
         shown = {}
         for name in names:
-            if (moment := row.get(name)) is not None:
+            if (moment := row.get(name)) is None:
+                continue
+            with suppress(FormatError):  # what is no time is shown as it is
                 shown[name] = parse_time(str(moment)).astimezone(zone).strftime(MINUTE)
                 zones[cluster] = zone.key
         labels.append(shown)

@@ -4,14 +4,17 @@ What the daemons said of themselves, put together: troubles, tables, one row for
 
 from __future__ import annotations
 
+import shutil
 import time
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 import click
 
+from leadline.commands.clocks import by_own_clocks
 from leadline.formats.counted import counted
 from leadline.formats.times import parse_time
+from leadline.render import duration
 from leadline.render.table import Column, Table, render
 from shipper.senders.clocks import NOTABLE
 
@@ -34,7 +37,7 @@ ALERTS = (
     Column("cluster", "Cluster"),
     Column("rule", "Rule"),
     Column("since", "Since"),
-    Column("text", "What"),
+    Column("text", "What", below=True),
 )
 NOTICES = (
     Column("cluster", "Cluster"),
@@ -42,7 +45,7 @@ NOTICES = (
     Column("about", "About"),
     Column("times", "Times", ""),
     Column("last", "Last"),
-    Column("text", "What"),
+    Column("text", "What", below=True),
 )
 
 Told = Mapping[str, Any]
@@ -100,14 +103,18 @@ def show(told: Told, problems: list[str]) -> None:
     if told["shipper"]:
         click.echo("shipper  this machine: " + "\n         ".join(shipper_lines(told["shipper"])))
     click.echo(f"alerts   {alerts_line(told)}")
+    width = shutil.get_terminal_size((120, 24)).columns
+    clusters = click.get_current_context().obj.clusters
     for name, columns in (("alerts", ALERTS), ("notices", NOTICES)):
         if rows := told[name]:
             kept = tuple({c.name: row[c.name] for c in columns} for row in rows[:SHOWN])
             title = "Alerts that fire" if name == "alerts" else "What shippers complain of"
             more = f" ({SHOWN} of {len(rows)})" if len(rows) > SHOWN else ""
-            click.echo(f"\n{title}{more}\n{render(Table(columns, kept), 'table', width=120)}")
+            labels, clocks = by_own_clocks(kept, ("since", "last"), clusters)
+            table = render(Table(columns, kept, labels), "table", width=width)
+            click.echo(f"\n{title}{more}. {clocks}\n{table}")
     if told["shippers"]:
-        click.echo("\n" + render(hosts_table(told["shippers"]), "table"))
+        click.echo("\n" + render(hosts_table(told["shippers"]), "table", width=width))
     for problem in problems:
         click.echo(f"\nproblem: {problem}", err=True)
 
@@ -126,7 +133,7 @@ def alerts_line(told: Told) -> str:
     if told["unknown"]:
         return f"not known: {told['unknown']}"
     count = len(told["alerts"])
-    return f"{count} fire" if count else "none fires"
+    return f"{count} firing" if count else "none fires"
 
 
 def shipper_lines(shipper: dict[str, Any]) -> Iterator[str]:
@@ -175,6 +182,6 @@ def hosts_table(hosts: list[dict[str, Any]]) -> Table:
     for host in hosts:
         age = now - parse_time(host["last_seen"]).timestamp() if host["last_seen"] else now
         state = "silent" if age > SILENT_SECONDS else "sending"
-        seen = f"{age:.0f} s ago" if age < 7200 else host["last_seen"]
+        seen = f"{duration(age)} ago" if host["last_seen"] else None
         rows.append({**host, "state": state, "seen": seen})
     return Table(HOSTS, tuple({c.name: row[c.name] for c in HOSTS} for row in rows))

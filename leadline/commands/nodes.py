@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 
 import click
 
+from leadline.commands.clocks import by_own_clocks
 from leadline.commands.context import Context, with_context
 from leadline.commands.showing import waiting
 from leadline.commands.usage import zone_of
@@ -36,6 +37,7 @@ TIMES = tuple(
     Column(f"{name}_seconds", name.capitalize(), "seconds")
     for name in ("up", "drained", "down", "unknown")
 )
+MOMENTS = ("start", "end", "since", "last_used")
 AVAILABLE = Column("availability", "Available", "percent", bars=True)
 CLUSTER = Column("cluster", "Cluster")
 COLUMNS: dict[str, tuple[Column, ...]] = {
@@ -49,7 +51,7 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
         Column("partitions", "Partitions"),
         Column("since", "Since"),
         Column("by", "By"),
-        Column("reason", "Reason"),
+        Column("reason", "Reason", below=True),
         *TIMES,
     ),
     "cluster": (CLUSTER, Column("nodes", "Nodes", ""), AVAILABLE, *TIMES),
@@ -64,7 +66,7 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
         Column("model", "Model"),
         CLUSTER,
         *(Column(n, n.capitalize(), "") for n in ("total", "allocated", "idle", "unusable")),
-        Column("why", "Why unusable"),
+        Column("why", "Why unusable", below=True),
     ),
     "never used": (
         Column("name", "Never used"),
@@ -81,8 +83,8 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
         Column("state", "State"),
         Column("counts", "Counts as"),
         Column("by", "By"),
-        Column("reason", "Reason"),
-        Column("reservations", "Reservations"),
+        Column("reason", "Reason", below=True),
+        Column("reservations", "Reservations", below=True),
     ),
     "states": (Column("state", "State"), Column("seconds", "Time", "seconds", bars=True)),
 }
@@ -174,6 +176,7 @@ def _timeline(found: Fleet, form: str) -> None:
         timeline = found.timeline(host)
         rows: list[dict[str, object]] = [
             {
+                "cluster": host[0],
                 "start": datetime.fromtimestamp(s.start, UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
                 "seconds": s.seconds,
                 "state": s.state or "(nobody looked)",
@@ -195,4 +198,10 @@ def _timeline(found: Fleet, form: str) -> None:
 
 def _print(kind: str, rows: list[dict[str, object]], form: str) -> None:
     width = shutil.get_terminal_size((120, 24)).columns
-    click.echo(render(Table(COLUMNS[kind], tuple(rows)), form, width=width))  # type: ignore[arg-type]
+    clusters = click.get_current_context().obj.clusters
+    labels, clocks = by_own_clocks(rows, MOMENTS, clusters)  # type: ignore[arg-type]
+    people = form in ("table", "markdown")
+    table = Table(COLUMNS[kind], tuple(rows), labels if people else ())  # type: ignore[arg-type]
+    click.echo(render(table, form, width=width))
+    if people and clocks:
+        click.echo(f"\n{clocks}")

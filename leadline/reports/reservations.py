@@ -26,7 +26,7 @@ COLUMNS = (
     Column("start", "From"),
     Column("end", "To"),
     Column("nodes", "Nodes", ""),
-    Column("what", "Nodes, for whom"),
+    Column("what", "Nodes, for whom", below=True),
     Column("cluster", "Cluster"),
 )
 

@@ -226,7 +226,7 @@ def test_alerts_complaints_and_silent_shippers_come_from_the_pages(
     shown = status(
         tmp_path, worker, "--pages", address, settings=(f"client.token_file={tmp_path}/token",)
     )
-    for text in ("1 fire", "c1 / is full", "collector nvidia on c1-8: broken", "c1-8"):
+    for text in ("1 firing", "c1 / is full", "collector nvidia on c1-8: broken", "c1-8"):
         assert text in shown.output
 
 
@@ -250,7 +250,7 @@ def test_without_pages_the_store_at_hand_tells(tmp_path: Path, worker: Worker) -
     store = LakeStore(tmp_path / "lake")
     store.write([alert(5, "hog") | {"@timestamp": from_epoch(time.time())}], "create")
     store.close()
-    assert "alerts   1 fire" in status(tmp_path, worker).output
+    assert "alerts   1 firing" in status(tmp_path, worker).output
 
 
 def test_messages_nobody_takes_are_a_problem(tmp_path: Path, worker: Worker) -> None:
