@@ -50,6 +50,21 @@ def test_units_are_accepted_by_systemd(name: str, tmp_path: Path) -> None:
     assert said == [], done.stderr
 
 
+@pytest.mark.parametrize("name", ["leadline-ship.service", "leadline-ship-once.service"])
+def test_units_may_do_little_but_look(name: str) -> None:
+    """
+    By systemd's own count little is left open beside what measuring needs; cards stay within reach.
+    """
+    tool = program("systemd-analyze", package="systemd")
+    words = [tool, "security", "--offline=true", str(EXAMPLES / name)]
+    said = subprocess.run(words, capture_output=True, text=True).stdout
+    exposed = re.search(r"Overall exposure level for \S+: ([\d.]+)", said)
+    assert exposed is not None, said
+    assert float(exposed[1]) <= 3.1
+    text = (EXAMPLES / name).read_text()
+    assert not re.search(r"^(PrivateDevices|ProtectClock|ProtectProc)=", text, re.MULTILINE)
+
+
 def test_the_timer_rings_every_minute() -> None:
     """
     A minute apart, on the minute, as the resident shipper looks; and the unit it starts is there.
