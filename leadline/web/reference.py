@@ -16,14 +16,33 @@ MADE = "<!-- generated from leadline/web by `python -m leadline.web.reference` -
 API = f"""{MADE}
 # The API
 
-`GET` only, below `{BASE}`; `{BASE}/openapi.json` says the same to programs. Amounts are in
-the unit named beside them; what was not measured is `null`, never 0. Answers carry an `ETag`:
-`If-None-Match` gets 304. A list longer than `limit` ends with `next`, the `cursor` of the piece
-that follows (and with a `Link` header, for CSV too). What cannot be asked is answered with
-`application/problem+json` (RFC 9457) in one line; a parameter nobody knows is refused.
+`GET` and `HEAD` only, below `{BASE}`; `{BASE}/openapi.json` says the same to programs:
 
-With `access: token` programs send `Authorization: Bearer …`. Everybody is told what their pages
-would tell them.
+```
+curl -H "Authorization: Bearer $TOKEN" \\
+    'https://stats.example.org/leadline/api/v1/usage?by=user&period=2026-10&format=csv'
+```
+
+Amounts are in the unit named beside them; what was not measured is `null`, never 0. Where no
+`format` is named, `Accept` chooses among those there are. Answers carry an `ETag`: `If-None-Match`
+gets 304. A list longer than `limit` ends with `next`, the `cursor` of the piece that follows (and
+with a `Link` header, for CSV too).
+
+What is refused is told as `application/problem+json` (RFC 9457), in one line that names the way
+out:
+
+| Status | When |
+| --- | --- |
+| 400 | it cannot be asked; a parameter nobody knows, or given twice, is refused, not passed over |
+| 401 | who asks is not known: no token, or a wrong one |
+| 403 | who asks may not see it |
+| 404 | no such address; a job or a node that nobody ever told of |
+| 405 | another method; `Allow` names those there are |
+| 414 | the question is longer than 4,000 characters |
+| 503 | the store does not answer; ask again later |
+
+Where pages are guarded a program shows a token of its own ([tokens](../web.md#tokens-of-programs)),
+with `access: token` the secret. It is told what its pages would tell it.
 
 """
 
