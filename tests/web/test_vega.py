@@ -27,8 +27,9 @@ MOST = 1_000_000  # bytes of script that a page may need
 @pytest.fixture(scope="module")
 def app() -> Flask:
     """
-    The week, and a job that was looked at long enough to have a course.
+    The week, and a job that was looked at long enough to have a course; the script is made.
     """
+    vega.script()
     store = MemoryStore()
     store.write(week(), "create")
     long = job(NOW - timedelta(minutes=5), 900, **{"job.nodes": ["c1-1"]})
@@ -74,7 +75,7 @@ OWN = ("leadline", "charts", "complete", "interactive", "refresh")
         (f"/usage.vega?by=program&{WEEK}", "usage.vl.json"),
         ("/job.vega?job=fox/900", "job.vl.json"),
         ("/api/v1/jobs/fox/900?format=vega", "job.vl.json"),
-        (f"/nodes/fox/c1-0/over-time.vega?{WEEK}", "c1-0.vl.json"),
+        (f"/nodes/fox/c1-0/over-time.vega?{WEEK}", "fox-c1-0.vl.json"),
     ],
 )
 def test_specification_is_a_file(app: Flask, path: str, file: str) -> None:
@@ -114,7 +115,7 @@ def page(browser: Browser) -> Iterator[Page]:
     A page that fails the test when the browser complains.
     """
     context = browser.new_context(viewport={"width": 1200, "height": 900})
-    context.set_default_timeout(15_000)
+    context.set_default_timeout(30_000)
     page = context.new_page()
     complaints: list[str] = []
     page.on("console", lambda message: complaints.append(message.text))
@@ -134,7 +135,7 @@ def opened(page: Page, address: str) -> list[str]:
     fetched: list[str] = []
     page.on("request", lambda request: fetched.append(request.url))
     page.locator(BUTTON).first.click()
-    expect(page.locator(BUTTON).first).to_have_attribute("aria-pressed", "true")
+    expect(page.locator(BUTTON).first).to_have_attribute("aria-pressed", "true", timeout=30_000)
     return fetched
 
 
