@@ -44,7 +44,7 @@ def silent(case: Case) -> list[Finding]:
                     object=str(row["host.name"]),
                     since=text(row, "last"),
                     evidence=f"no heartbeat for {duration(quiet)}",
-                    remedy="look at the node; then at `systemctl status leadline`",
+                    remedy="look at the node; then at `systemctl status leadline-ship`",
                     severity="red",
                 )
             )
