@@ -198,3 +198,19 @@ def test_accounts_that_differ_are_told() -> None:
         process(h + 0.5, core_seconds=5 * 3600.0, **{"job.id": "fox/7"}) for h in range(1, 9)
     ]
     assert [] == found(accounted, *all_of_it, kind="accounts differ")
+
+
+def test_a_silent_cluster_is_one_finding() -> None:
+    """
+    Twelve of twenty nodes fell silent: one line that names them; two of twenty: one each.
+    """
+    nodes = [f"c{number}" for number in range(20)]
+    heard = [node(h + 0.5, host=host) for host in nodes[12:] for h in range(24)]
+    gone = [node(3.5, host=host) for host in nodes[:12]]
+    (one,) = found(*heard, *gone, kind="silent node")
+    assert ("most of its nodes", at(3.5)) == (one.object, one.since)
+    assert one.evidence.startswith(
+        "12 of 20 nodes without a heartbeat for 20:30 or longer: c0, c1,"
+    )
+    few = [node(h + 0.5, host=host) for host in nodes[2:] for h in range(24)]
+    assert ["c0", "c1"] == [one.object for one in found(*few, *gone[:2], kind="silent node")]

@@ -4,6 +4,7 @@ Nodes and cards that are silent, failing, or looked at too seldom to tell much.
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import pairwise
 
 from leadline.formats.counted import counted
@@ -22,7 +23,7 @@ from leadline.reports.finding import (
     text,
     total,
 )
-from leadline.reports.names import names, shown
+from leadline.reports.names import SHOWN, names, shown
 from leadline.reports.nodes import Host, fleet
 from leadline.store.plan import Condition, Op
 
@@ -31,24 +32,51 @@ PLACE = groups("cluster", "host.name")
 
 def silent(case: Case) -> list[Finding]:
     """
-    Nodes that were heard in the window and are not any more.
+    Nodes that were heard in the window and are not any more. Where they are many, and most of
+    their cluster, it is not the nodes: they are one finding.
     """
-    found = []
+    gone: dict[str, list[tuple[str, str, float]]] = {}
+    count: Counter[str] = Counter()
     for row in case.ask("node", PLACE, greatest("interval", "interval.seconds"), LAST):
-        quiet = (min(case.now, case.end) - parse_time(str(row["last"]))).total_seconds()
+        cluster, last = str(row["cluster"]), str(row["last"])
+        count[cluster] += 1
+        quiet = (min(case.now, case.end) - parse_time(last)).total_seconds()
         if quiet > max(case.limits.silent_seconds, 3 * amount(row, "interval")):
-            found.append(
-                Finding(
-                    kind="silent node",
-                    cluster=str(row["cluster"]),
-                    object=str(row["host.name"]),
-                    since=text(row, "last"),
-                    evidence=f"no heartbeat for {duration(quiet)}",
-                    remedy="look at the node; then at `systemctl status leadline-ship`",
-                    severity="red",
-                )
-            )
+            gone.setdefault(cluster, []).append((str(row["host.name"]), last, quiet))
+    found = []
+    for cluster, nodes in gone.items():
+        if len(nodes) > SHOWN and 2 * len(nodes) > count[cluster]:
+            found.append(_silence(cluster, nodes, count[cluster]))
+        else:
+            found += [_silent(cluster, *node) for node in nodes]
     return found
+
+
+def _silent(cluster: str, host: str, last: str, quiet: float) -> Finding:
+    return Finding(
+        kind="silent node",
+        cluster=cluster,
+        object=host,
+        since=last,
+        evidence=f"no heartbeat for {duration(quiet)}",
+        remedy="look at the node; then at `systemctl status leadline-ship`",
+        severity="red",
+    )
+
+
+def _silence(cluster: str, nodes: list[tuple[str, str, float]], count: int) -> Finding:
+    names = sorted(host for host, _, _ in nodes)
+    least = duration(min(quiet for _, _, quiet in nodes))
+    return Finding(
+        kind="silent node",
+        cluster=cluster,
+        object="most of its nodes",
+        since=min(last for _, last, _ in nodes),
+        evidence=f"{len(nodes)} of {counted(count, 'node')} without a heartbeat for {least}"
+        f" or longer: {shown(names)}",
+        remedy="look at the worker and the network: `leadline status`",
+        severity="red",
+    )
 
 
 def failing_cards(case: Case) -> list[Finding]:

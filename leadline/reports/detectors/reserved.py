@@ -194,7 +194,7 @@ def _empty(
     return Finding(
         kind="empty reservation",
         cluster=str(row["cluster"]),
-        object=str(row["name"]),
+        object=f"reservation {row['name']}",
         since=format_time(span[0]),
         until=format_time(span[1]),
         evidence=f"no job on {len(hosts)} of {of} in {seconds / HOUR:.0f} h: {shown(hosts)}",
