@@ -31,10 +31,11 @@ def to_csv(answer: Answer) -> str:
 
 def as_file(form: str, name: str, table: Table, spec: Callable[[], Spec]) -> Response:
     """
-    What a picture shows as a file of the given FORM: its TABLE, or its drawing.
+    What a picture called NAME shows as a file of the given FORM: its TABLE, or its drawing.
     """
+    file = name.replace("/", "-")
     if form == "csv":
-        return as_csv(render(table, "csv") + "\n", f"{name}.csv")
+        return as_csv(render(table, "csv") + "\n", f"{file}.csv")
     if form == "json":
         return api_json({"rows": list(table.rows)})
     titled = {**spec(), "title": name}
@@ -42,7 +43,7 @@ def as_file(form: str, name: str, table: Table, spec: Callable[[], Spec]) -> Res
         return sent(draw_file(titled), "image/svg+xml; charset=utf-8")
     if form == "png":
         return sent(draw_png(titled), "image/png")
-    return as_vega_lite(draw_vega(titled), f"{name}.vl.json")
+    return as_vega_lite(draw_vega(titled), f"{file}.vl.json")
 
 
 def links(to: Callable[[str], str]) -> list[tuple[str, str]]:

@@ -41,6 +41,7 @@ class Line:
     pace: str
     projected: str
     verdict: str
+    when: str  # it was or will be used up
     alarming: bool
     curve: str
     even: float  # where the line of the even pace ends
@@ -143,6 +144,7 @@ def _line(one: Allocation) -> Line:
         pace=number(one.pace, "hours"),
         projected=number(one.projected, "hours"),
         verdict=_verdict(one),
+        when=_when(one),
         alarming=one.alarming,
         curve=_curve(one),
         even=30 - 30 * grant.hours / _top(one),
@@ -151,7 +153,7 @@ def _line(one: Allocation) -> Line:
 
 
 def _verdict(one: Allocation) -> str:
-    told = {
+    return {
         "not begun": _("not begun"),
         "not measured": _("not measured"),
         "used up": _("used up"),
@@ -160,10 +162,12 @@ def _verdict(one: Allocation) -> str:
         "behind": _("behind"),
         "on course": _("on course"),
     }[one.verdict]
+
+
+def _when(one: Allocation) -> str:
     if one.runs_out is None:
-        return told
-    last = one.runs_out.astimezone(one.grant.period.zone).date()
-    return f"{told}, {day(last, 'MMM')}"
+        return ""
+    return day(one.runs_out.astimezone(one.grant.period.zone).date(), "MMM")
 
 
 def _curve(one: Allocation) -> str:

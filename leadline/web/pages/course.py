@@ -15,14 +15,12 @@ from leadline.errors import QuestionError
 from leadline.formats.times import EARLIEST, parse_time
 from leadline.language import _
 from leadline.query import Period
-from leadline.render import Column, Table, render
-from leadline.render.charts import draw_file, draw_png, draw_vega
+from leadline.render import Column, Table
 from leadline.render.charts.profile import Track, tracks
 from leadline.reports.picture import clock_time
 from leadline.store.plan import Aggregate, Bucket, Condition, Function, Group, Op, Row
-from leadline.web.api.answers import as_csv, as_json, as_vega_lite, sent
 from leadline.web.asking import desk
-from leadline.web.export import FORMS
+from leadline.web.export import FORMS, as_file
 from leadline.web.pages.fleet import HOUR, RATE, WHOLE, amount, asked, ratio
 
 DEFAULT = "last 7 days"
@@ -80,19 +78,7 @@ def show(cluster: str, host: str, form: str) -> Response:
     known = course(start, end, place_of(cluster, host))
     if form not in FORMS or not known.tracks:
         raise QuestionError(f"node {cluster}/{host}: no {form[:10]} of this period")
-    if form in ("csv", "json"):
-        name = f"{host}.csv"
-        return (
-            as_csv(render(known.table(), "csv") + "\n", name)
-            if form == "csv"
-            else as_json({"rows": list(known.table().rows)})
-        )
-    titled = {**known.spec(), "title": f"{cluster}/{host}"}
-    if form == "svg":
-        return sent(draw_file(titled), "image/svg+xml; charset=utf-8")
-    if form == "vega":
-        return as_vega_lite(draw_vega(titled), f"{host}.vl.json")
-    return sent(draw_png(titled), "image/png")
+    return as_file(form, f"{cluster}/{host}", known.table(), known.spec)
 
 
 def course(start: datetime, end: datetime, place: tuple[Condition, ...]) -> Course:

@@ -33,7 +33,7 @@ def show(cluster: str, host: str, form: str) -> Response:
     if form not in FORMS or (cluster, host) not in known.changes:
         raise NothingKnownError(f"node {cluster}/{host}: no scheduler told of it in this period")
     spans = known.timeline((cluster, host))
-    return as_file(form, f"{cluster}-{host}-states", _table(spans), lambda: _drawn(spans))
+    return as_file(form, f"{cluster}/{host}-states", _table(spans), lambda: _drawn(spans))
 
 
 def _table(spans: list[Span]) -> Table:
