@@ -196,6 +196,15 @@ def test_a_count_of_what_is_gone_is_not_nought() -> None:
     assert [None, 1] == [row["processes"] for row in found.total_by_time]
 
 
+def test_where_no_scheduler_ever_told_jobs_are_not_nought() -> None:
+    """
+    Samples alone know core hours, not how many runs ended.
+    """
+    found = answer(old_and_new(), "core_hours_used, jobs, jobs_running by user during all top 5")
+    assert [(2.0, None, None)] == [tuple(row.values())[1:] for row in found.rows]
+    assert {"core_hours_used": 2.0, "jobs": None, "jobs_running": None} == found.total
+
+
 def test_distinct_users_of_usage_and_samples_together() -> None:
     """
     Users are listed on hourly usage and on the samples of the open hour, each counted once.
