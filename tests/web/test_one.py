@@ -58,7 +58,7 @@ def test_cores_and_cards_asked_for_are_whole(client: FlaskClient) -> None:
     """
     1 card asked for and 0 used, not 1.0 and 0.0; how busy they were has its decimals.
     """
-    page = client.get("/jobs/fox/1").text
+    page = client.get("/jobs/fox/1?lang=en").text
     row = r"{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td>"
     assert re.search(row.format("GPUs", "1", "0", r"0(\.0)?"), page)
     assert re.search(row.format("CPU cores", "1", r"1\.0", r"1\.0"), page)
