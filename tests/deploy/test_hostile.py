@@ -103,7 +103,7 @@ def signed_in(address: str) -> str:
     form = urlencode({"name": "alice", "password": PASSWORD}).encode()
     cookie = get(f"{address}/login", {"Origin": address}, data=form)[1]["Set-Cookie"]
     assert cookie.split("; ")[1:] == [
-        cookie.split("; ")[1], "Max-Age=2592000", "HttpOnly", "Path=/", "SameSite=Strict",
+        cookie.split("; ")[1], "Max-Age=2592000", "HttpOnly", "Path=/", "SameSite=Lax",
     ]  # fmt: skip
     return cookie.partition(";")[0]
 
