@@ -58,12 +58,14 @@ def visible(asked: Question, answer: Answer, ask: Ask) -> tuple[Question, Answer
     """
     The same by steps of time that can be told apart in a picture: a year of hours by the week.
     """
-    bucket, count = answer.question.bucket, len(answer.total_by_time)
+    bucket = answer.question.bucket
+    times = [] if bucket is None else sorted(str(row[bucket]) for row in answer.total_by_time)
+    count = len(filled(times, bucket)) if bucket else 0
     if bucket is None or count <= MOST_TIMES:
         return asked, answer
     while count > MOST_TIMES and bucket in COARSER:
-        bucket, times = COARSER[bucket]
-        count = -(-count // times)
+        bucket, within = COARSER[bucket]
+        count = -(-count // within)
     asked = replace(asked, bucket=bucket)
     return asked, ask(asked)
 

@@ -385,3 +385,12 @@ def test_many_rows_of_two_keys_are_a_table_of_two_ways(client: FlaskClient) -> N
     whole = client.get("/api/v1/usage?by=&period=all&measure=samples").get_json()["total"]
     assert sum(int(figures[-1].replace(",", "")) for figures in sums) == whole
     assert all(len(figures) == 25 for figures in sums)
+
+
+def test_nothing_used_while_somebody_looked_is_zero(client: FlaskClient) -> None:
+    """
+    In a heat map of users by day nobody is hatched who only used nothing on a day of others.
+    """
+    page = text_of(client, usage(by="user", picture="heat", period="last 7 days"))
+    assert "url(#hatch)" not in page
+    assert page.count("aria-roledescription=\"rect") >= 4 * 7

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import replace
 from datetime import timedelta
@@ -109,6 +110,17 @@ def test_page_is_light(client: FlaskClient, address: str, language: str) -> None
     answer = client.get(f"{address}{mark}lang={language}")
     assert answer.status_code == 200, answer.get_data(as_text=True)
     assert 1000 < len(answer.data) <= MOST_BYTES
+
+
+def test_a_picture_takes_steps_that_can_be_told_apart(client: FlaskClient) -> None:
+    """
+    Five months of hours are drawn by the day, and the page says so; the table has the hours.
+    """
+    page = client.get("/usage?by=hour&period=last+200+days").get_data(as_text=True)
+    assert "Drawn per day: finer steps could not be told apart." in page
+    known = json.loads(unescape(re.search(r"data-series='([^']*)'", page)[1]))  # type: ignore[index]
+    assert 140 < len(known["rows"][0][2]) <= 170
+    assert page.count("<tr>") > 150
 
 
 def test_pages_of_a_list_make_the_whole(client: FlaskClient) -> None:
