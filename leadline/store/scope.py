@@ -16,8 +16,10 @@ from leadline.store.plan import Condition, Function, Op, Plan
 
 # Fields that name one person or what one person ran; whoever sees totals only may count them.
 PERSONAL = ("user.name", "user.id", "process.", "command.", "job.", "event.", "file.", "message")
-HARMLESS = ("job.state", "job.class", "job.source", "job.scheduler", "job.reservation", "job.cores")
-HARMLESS += ("job.memory.basis",)  # how a peak was measured
+HARMLESS = (
+    *("job.state", "job.class", "job.source", "job.scheduler", "job.reservation", "job.cores"),
+    "job.memory.basis",  # how a peak was measured
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
