@@ -122,6 +122,7 @@ def ask(
     oldest = {name: oldest_of(store, name) for name in asker.leaned_on}
     kept_from = not_kept(oldest, period, store)
     gone = lost_counts(known, period, kept_from, oldest)
+    rows = [{**row, **gone(row)} for row in rows]
     notes = [
         *whose_days(period),
         *which_moment(known, found),
@@ -140,7 +141,7 @@ def ask(
         question=known,
         period=period,
         asked=now,
-        rows=tuple({**row, **gone(row)} for row in rows),
+        rows=tuple(rows),
         total={**total, **gone(total)},
         others=others if others is None else {**others, **gone(others)},
         others_count=chosen.hidden,

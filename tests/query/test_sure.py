@@ -205,6 +205,19 @@ def test_where_no_scheduler_ever_told_jobs_are_not_nought() -> None:
     assert {"core_hours_used": 2.0, "jobs": None, "jobs_running": None} == found.total
 
 
+def test_a_count_that_is_not_known_has_no_share() -> None:
+    """
+    Accounting began in November: August's runs are neither 0 nor 0 % of all.
+    """
+    store = old_and_new()
+    run = {"job.id": "fox/1", "job.run": "fox/1@1", "record.version": 1, "cluster": "fox"}
+    ended = "2026-11-20T09:00:00.000Z"
+    store.write([{**run, "dataset": "job", "@timestamp": ended, "job.end": ended}], "replace")
+    found = answer(store, "jobs, core_hours_used per month during 2026-08-10..2026-11-20")
+    assert [None, 1] == [row["jobs"] for row in found.rows]
+    assert (None, 1.0) == found.shares
+
+
 def test_distinct_users_of_usage_and_samples_together() -> None:
     """
     Users are listed on hourly usage and on the samples of the open hour, each counted once.
