@@ -393,4 +393,4 @@ def test_nothing_used_while_somebody_looked_is_zero(client: FlaskClient) -> None
     """
     page = text_of(client, usage(by="user", picture="heat", period="last 7 days"))
     assert "url(#hatch)" not in page
-    assert page.count("aria-roledescription=\"rect") >= 4 * 7
+    assert page.count('aria-roledescription="rect') >= 4 * 7
