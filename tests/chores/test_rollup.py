@@ -22,19 +22,22 @@ from leadline.store.contract import Store
 from leadline.store.lake import LakeStore
 from leadline.store.memory import MemoryStore
 from leadline.store.scope import EVERYTHING
-from tests.query.test_differential import documents, figures, questions
+from tests.query.test_differential import OWN, ZONE, documents, figures, questions
 
-ZONE = ZoneInfo("Europe/Oslo")
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 ROLLUP = CHORES[0]
 
 
+def zone_of(cluster: str) -> ZoneInfo:
+    return OWN.get(cluster, ZONE)
+
+
 def rolled(store: MemoryStore, now: datetime = NOW) -> str | None:
-    return do(ROLLUP, Work(store, now, lambda cluster: ZONE))
+    return do(ROLLUP, Work(store, now, zone_of))
 
 
 def told(store: MemoryStore, text: str, *, rolled: bool = True) -> Answer:
-    return ask(parse_question(text), store, EVERYTHING, NOW, zone=ZONE, rolled=rolled)
+    return ask(parse_question(text), store, EVERYTHING, NOW, zone=ZONE, own=OWN, rolled=rolled)
 
 
 def made(count: int, seed: int = 1) -> list[Document]:
@@ -82,12 +85,12 @@ def test_answers_are_the_same(store: MemoryStore) -> None:
     for _ in range(150):
         asked = questions(dice)
         try:
-            raw = ask(asked, store, EVERYTHING, NOW, zone=ZONE, rolled=False)
+            raw = ask(asked, store, EVERYTHING, NOW, zone=ZONE, own=OWN, rolled=False)
         except Exception as error:
             with pytest.raises(type(error)):
-                ask(asked, store, EVERYTHING, NOW, zone=ZONE)
+                ask(asked, store, EVERYTHING, NOW, zone=ZONE, own=OWN)
             continue
-        found = ask(asked, store, EVERYTHING, NOW, zone=ZONE)
+        found = ask(asked, store, EVERYTHING, NOW, zone=ZONE, own=OWN)
         from_usage += "usage" in found.datasets
         assert figures(found) == figures(raw), str(asked)
     assert from_usage > 5
@@ -98,10 +101,11 @@ def test_edges_within_an_hour_come_from_raw(store: MemoryStore) -> None:
     A period that begins within an hour is cut there, not at the hour.
     """
     rolled(store)
-    text = "core_hours_used, samples by user during 2026-10-21T10:17..2026-11-19T03:41"
-    found = told(store, text)
+    span = "2026-10-21T10:17..2026-11-19T03:41"
+    asked = parse_question(f"core_hours_used, samples by user where cluster=fox during {span}")
+    found = ask(asked, store, EVERYTHING, NOW, zone=ZONE)
     assert ("process", "usage") == tuple(sorted(found.datasets))
-    assert figures(found) == figures(told(store, text, rolled=False))
+    assert figures(found) == figures(ask(asked, store, EVERYTHING, NOW, zone=ZONE, rolled=False))
 
 
 def test_late_samples_make_their_hour_anew(store: MemoryStore) -> None:
@@ -120,9 +124,9 @@ def test_twice_is_once(store: MemoryStore) -> None:
     """
     Rolling everything up again changes no figure.
     """
-    roll_up(store, NOW, lambda cluster: ZONE)
+    roll_up(store, NOW, zone_of)
     first = {key: dict(value) for key, value in store.tables["usage"].items()}
-    roll_up(store, NOW, lambda cluster: ZONE)
+    roll_up(store, NOW, zone_of)
     assert first == store.tables["usage"]
 
 
@@ -133,10 +137,10 @@ def test_what_is_not_made_again_is_void() -> None:
     store = MemoryStore()
     sample = {**made(30)[0], "command.shape": "old", "core_seconds": 3600.0}
     store.write([sample], "replace")
-    roll_up(store, NOW, lambda cluster: ZONE)
+    roll_up(store, NOW, zone_of)
     store.tables["process"].clear()
     store.write([{**sample, "command.shape": "new"}], "replace")
-    assert 1 == roll_up(store, NOW + timedelta(hours=1), lambda cluster: ZONE).void
+    assert 1 == roll_up(store, NOW + timedelta(hours=1), zone_of).void
     rolled(store, NOW + timedelta(hours=2))
     found = told(store, "core_hours_used by shape during all")
     assert [{"shape": "new", "core_hours_used": 1.0}] == list(found.rows)
@@ -199,7 +203,7 @@ def test_history_read_in_after_a_run_is_answered_at_once() -> None:
     text = "core_hours_used, samples by user during all"
     whole = figures(told(store, text, rolled=False))
     assert whole == figures(told(store, text))
-    assert do(ROLLUP, Work(store, later + timedelta(hours=1), lambda cluster: ZONE)) is not None
+    assert do(ROLLUP, Work(store, later + timedelta(hours=1), zone_of)) is not None
     again = ask(parse_question(text), store, EVERYTHING, later + timedelta(hours=2), zone=ZONE)
     assert whole == figures(again)
 
@@ -220,7 +224,7 @@ def test_an_unfinished_run_is_no_mark(store: MemoryStore) -> None:
     assert take(store, "rollup", NOW)
     assert complete_until(store) is None
     asked = question(by=("user",), period="all")
-    assert ("process",) == ask(asked, store, EVERYTHING, NOW, zone=ZONE).datasets
+    assert ("process",) == ask(asked, store, EVERYTHING, NOW, zone=ZONE, own=OWN).datasets
 
 
 @pytest.mark.opensearch
@@ -230,15 +234,15 @@ def test_opensearch_rolls_up_the_same(opensearch_store: Store, store: MemoryStor
     """
     opensearch_store.write(made(300), "replace")
     for each in (store, opensearch_store):
-        assert do(ROLLUP, Work(each, NOW, lambda cluster: ZONE)) is not None
-        assert do(ROLLUP, Work(each, NOW, lambda cluster: ZONE)) is None
+        assert do(ROLLUP, Work(each, NOW, zone_of)) is not None
+        assert do(ROLLUP, Work(each, NOW, zone_of)) is None
     for text in (
         "core_hours_used, memory_mean, samples by program per month during all top 2",
         "core_hours_used, memory_max by tag, user during all",
         "processes_sampled by user per day during 2026-10-25..2026-10-30",
     ):
         expected = told(store, text)
-        found = ask(parse_question(text), opensearch_store, EVERYTHING, NOW, zone=ZONE)
+        found = ask(parse_question(text), opensearch_store, EVERYTHING, NOW, zone=ZONE, own=OWN)
         assert "usage" in found.datasets
         assert figures(found) == figures(expected), text
 
@@ -253,7 +257,7 @@ def test_the_best_of_usage_and_open_hours(tmp_path: Path, order: str) -> None:
         {**known, "job.run": f"{known['job.id']}@1"} for known in made(400) if "job.id" in known
     ]
     lake.write(documents, "replace")
-    do(ROLLUP, Work(lake, NOW, lambda cluster: ZONE))
+    do(ROLLUP, Work(lake, NOW, zone_of))
     soon = format_time(NOW - timedelta(minutes=5))
     late = [
         {**known, "@timestamp": soon, "sample.uptime": 10_000 + number, "job.id": job}
@@ -265,7 +269,7 @@ def test_the_best_of_usage_and_open_hours(tmp_path: Path, order: str) -> None:
     for top in (1, 3, 10):
         text = f"core_hours_used by job during all top {top}{order}"
         found, raw = (
-            ask(parse_question(text), lake, EVERYTHING, NOW, zone=ZONE, rolled=rolled)
+            ask(parse_question(text), lake, EVERYTHING, NOW, zone=ZONE, own=OWN, rolled=rolled)
             for rolled in (True, False)
         )
         assert {"process", "usage"} == set(found.datasets)
