@@ -61,7 +61,7 @@ def read(folder: Path, stop: Event, answers: mp.Queue[tuple[str, int, int]]) -> 
     """
     store = LakeStore(folder, threads=1)
     seen = asked = 0
-    while not stop.is_set():
+    while not asked or not stop.is_set():
         count = store.ask(COUNT, EVERYTHING)[0]["n"]
         assert isinstance(count, int)
         assert count >= seen
