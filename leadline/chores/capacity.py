@@ -14,14 +14,14 @@ from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from leadline.chores.rollup import last_begun
-from leadline.chores.touched import spans_to_make
+from leadline.chores.touched import COUNT, spans_to_make
 from leadline.formats import Document
 from leadline.formats.gres import model as model_name
 from leadline.formats.nodestate import REMOVED
 from leadline.formats.times import format_time, parse_time
 from leadline.query.rollups import HOUR
 from leadline.reports.inventory import Fitted, Inventory, together, told_by
-from leadline.reports.nodes import Fleet, Host, fleet
+from leadline.reports.nodes import REMEMBERED, Fleet, Host, fleet
 from leadline.reports.timeline import Span, by_class
 from leadline.store.contract import Store, in_batches
 from leadline.store.plan import Aggregate, Bucket, Condition, Function, Group, Op, Plan, Row
@@ -117,16 +117,17 @@ def documents(
     cards: dict[Cell, list[Row]] = {}
     for row in store.ask(Plan("gpu", CARDS, (*BY, Group("gpu.model")), (), start, end), EVERYTHING):
         cards.setdefault(_cell(row), []).append(row)
-    ruled = {cluster for cluster, _ in found.changes}
-    own_word = {(c, h) for c, h, _ in sampled if c not in ruled}
     hours = [start + HOUR * n for n in range(round((end - start) / HOUR))]
-    for host in sorted({*found.changes, *own_word, *inventory}):
-        told = _Told(found, host) if host in found.changes else None
+    scheduled = {host: _Told(found, host) for host in found.changes}
+    ruled = _ruled(store, hours)
+    for host in sorted({*scheduled, *((c, h) for c, h, _ in sampled), *inventory}):
         for hour in hours:
             cell = (*host, format_time(hour))
             own, listed = sampled.get(cell), inventory.get(host)
+            by_rule = (host[0], hour) in ruled  # elsewhere a node's samples tell that it is there
+            told = scheduled.get(host) if by_rule else None
             state = told.at(hour + HOUR) if told is not None else None
-            if state is None and (told is not None or own is None) and listed is None:
+            if state is None and (by_rule or own is None) and listed is None:
                 continue
             local = hour.astimezone(zone(host[0]))
             common: Document = {
@@ -144,6 +145,23 @@ def documents(
                 yield _with_capacity({**common, **made})
 
 
+def _ruled(store: Store, hours: list[datetime]) -> set[tuple[str, datetime]]:
+    """
+    Clusters of which a scheduler told something in an hour or lately before it.
+    """
+    by = (Group("cluster"), Group("@timestamp", Bucket.HOUR))
+    plan = Plan("node_state", (COUNT,), by, (), hours[0] - REMEMBERED, hours[-1] + HOUR)
+    told: dict[str, list[datetime]] = {}
+    for row in store.ask(plan, EVERYTHING):
+        told.setdefault(str(row["cluster"]), []).append(parse_time(str(row["@timestamp"])))
+    return {
+        (cluster, hour)
+        for cluster, times in told.items()
+        for hour in hours
+        if any(hour - REMEMBERED < time <= hour for time in times)
+    }
+
+
 class _Told:
     """
     What the scheduler told of one node, by time.
@@ -156,14 +174,14 @@ class _Told:
 
     def at(self, end: datetime) -> Document | None:
         """
-        The last before END; None where the node was not there yet, or no more.
+        The last before END; None where the node was not there yet, or no more, or is forgotten.
         """
         place = bisect_left(self._times, end)
         if place == 0:
             return None
         last = self._documents[place - 1]
         if last["state.name"] != REMOVED:
-            return last
+            return last if self._times[place - 1] + REMEMBERED >= end else None
         before = self._documents[place - 2] if place > 1 else None
         return before if self._times[place - 1] > end - HOUR else None
 

@@ -73,10 +73,8 @@ def fleet(
     States from START to END; WHERE names clusters and hosts.
     """
     changes = _last_before(store, scope, start - BEFORE, where)
-    told: dict[Host, list[Document]] = {}
     for document in _states(store, scope, where, start - BEFORE, end):
-        told.setdefault(_host(document), []).append(document)
-    changes |= told
+        changes.setdefault(_host(document), []).append(document)
     clusters = tuple(sorted({cluster for cluster, _ in changes}))
     by_cluster = (Condition("cluster", Op.IN, clusters),) if clusters else ()
     looks = look_times(store, scope, start, end, by_cluster)
@@ -107,13 +105,12 @@ def _last_before(
     store: Store, scope: Scope, start: datetime, where: tuple[Condition, ...]
 ) -> dict[Host, list[Document]]:
     """
-    The last that was told of nodes not told of since START: nobody asks, but they are there.
+    The last that was told of nodes before START: perhaps nobody asks, but they are there.
     """
     by = (Group("cluster"), Group("host.name"))
     last = Aggregate("last", Function.MAX, "@timestamp")
-    rows = store.ask(Plan("node_state", (last,), by, where, start - REMEMBERED), scope)
+    rows = store.ask(Plan("node_state", (last,), by, where, start - REMEMBERED, start), scope)
     times = {_host(row): parse_time(str(row["last"])) for row in rows}
-    times = {host: time for host, time in times.items() if time < start}
     if not times:
         return {}
     hosts = Condition("host.name", Op.IN, tuple(sorted({name for _, name in times})))

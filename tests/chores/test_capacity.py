@@ -9,7 +9,7 @@ import pytest
 
 from leadline.chores.run import CHORES, Work, do
 from leadline.formats import Document
-from leadline.formats.times import format_time, from_epoch
+from leadline.formats.times import format_time, from_epoch, parse_time
 from leadline.reports.inventory import Inventory, InventorySettings, NodesSettings, read_inventory
 from leadline.store.contract import Store
 from leadline.store.memory import MemoryStore
@@ -222,6 +222,40 @@ def test_hours_that_late_data_touched_are_made_again() -> None:
     assert 7200 == hour_of(store, "n1", 5)["core_seconds"]
     assert [0, 3600, 3600, 0] == [hour_of(store, "n1", h)["seconds.down"] for h in (9, 10, 11, 12)]
     assert version == hour_of(store, "n1", 3)["record.version"]
+
+
+def test_capacity_does_not_depend_on_when_it_was_made() -> None:
+    """
+    A scheduler asked from the second day on, silent for three days, and heard again: in one go
+    or every seven hours, the capacity is the same.
+    """
+    told = [(30, 31), (33, 40), (100, 110)]  # hours in which it answers
+    documents = [state(first * 3600, "IDLE") for first, _ in told]
+    documents += [d for first, last in told for d in looks(last) if AT + first * 3600 <= seen(d)]
+    documents += [
+        sample(n * 300.0, "n1", **{"core_seconds": 60.0, "node.cores": 16}) for n in range(130 * 12)
+    ]
+    once, often = stored(*documents), MemoryStore()
+    keep(once, 125)
+    for hours in range(6, 126, 7):
+        before, until = AT + (hours - 7) * 3600, AT + hours * 3600 + 1800
+        take_in(often, *(d for d in documents if before + 1800 < seen(d) <= until), at=hours)
+        keep(often, hours)
+    assert kept(once)
+    assert figures(once) == figures(often)
+
+
+def seen(document: Document) -> float:
+    return parse_time(str(document.get("sample.time", document["@timestamp"]))).timestamp()
+
+
+def figures(store: Store) -> list[Document]:
+    """
+    Capacity but for what a run leaves of itself; void hours are none.
+    """
+    known = [{**d, "record.version": 0, "event.ingested": ""} for d in kept(store)]
+    hours = [d for d in known if d.get("node.cores")]
+    return sorted(hours, key=lambda d: (str(d["@timestamp"]), str(d["host.name"])))
 
 
 def test_hours_that_nobody_watched_are_made_too() -> None:
