@@ -336,7 +336,7 @@ def _more_than_once(
         return
     parts = [float(value) for row in rows if (value := row[name]) is not None]
     more = sum(parts) + ((others or {}).get(name) or 0.0) - (total[name] or 0.0)
-    if abs(more) > 1e-9 * abs(total[name] or 0.0) or not total[name]:
+    if abs(more) > 1e-9 * abs(total[name] or 0.0):
         yield f"{more:,.1f} of {name} counted in more than one row; the total counts each once"
 
 
