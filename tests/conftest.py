@@ -8,6 +8,7 @@ import tempfile
 
 import pytest
 
+from leadline.language import ENGLISH, use
 from tests.any_store import other
 from tests.opensearch_fixture import opensearch, opensearch_ready, opensearch_store
 
@@ -29,3 +30,11 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_unconfigure(config: pytest.Config) -> None:
     shutil.rmtree(os.environ.pop("LEADLINE_DATA"), ignore_errors=True)
+
+
+@pytest.fixture(autouse=True)
+def english() -> None:
+    """
+    A page asked for in French by one test is no reason that the next one reads French.
+    """
+    use(ENGLISH)

@@ -6,27 +6,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import orjson
 from werkzeug.wrappers import Response
 
-from leadline.query import Answer
 from leadline.render import Table, render
 from leadline.render.charts import draw_file, draw_png, draw_vega
-from leadline.reports.answers import as_json, as_table
 from leadline.reports.picture import Spec
-from leadline.web.api.answers import as_csv, as_vega_lite, sent
-from leadline.web.api.answers import as_json as api_json
+from leadline.web.api.answers import as_csv, as_json, as_vega_lite, sent
 
 FORMS = ("csv", "json", "svg", "png", "vega")
 NAMES = {"vega": "Vega-Lite"}
-
-
-def to_json(answer: Answer) -> bytes:
-    return orjson.dumps(as_json(answer), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
-
-
-def to_csv(answer: Answer) -> str:
-    return render(as_table(answer), "csv") + "\n"
 
 
 def as_file(form: str, name: str, table: Table, spec: Callable[[], Spec]) -> Response:
@@ -37,7 +25,7 @@ def as_file(form: str, name: str, table: Table, spec: Callable[[], Spec]) -> Res
     if form == "csv":
         return as_csv(render(table, "csv") + "\n", f"{file}.csv")
     if form == "json":
-        return api_json({"rows": list(table.rows)})
+        return as_json({"rows": list(table.rows)})
     titled = {**spec(), "title": name}
     if form == "svg":
         return sent(draw_file(titled), "image/svg+xml; charset=utf-8")
