@@ -225,6 +225,11 @@ def why_empty(answer: Answer) -> str:
             "No accounted run in this period, or none that matches. Runs come from "
             "`leadline backfill` or a scheduler's reader."
         )
+    if kept := answer.kept_from.get("process"):
+        return (
+            f"Samples are kept since {kept}, and hourly usage does not tell this apart. "
+            "Ask for a later period, or by user, project or program."
+        )
     newest = answer.coverage.newest
     if newest is None:
         return "No samples in this period. `leadline status` says whether shippers are heard."

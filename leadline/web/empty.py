@@ -56,6 +56,13 @@ def why_empty(asked: Question, answer: Answer) -> list[str]:
             _("No samples: {period}.").format(period=spoken_period(asked.period)),
             _("{since} `leadline status` says why nothing came since.").format(since=since),
         ]
+    if kept := answer.kept_from.get("process"):
+        return [
+            _("Samples are kept since {day}, and hourly usage does not tell this apart.").format(
+                day=kept
+            ),
+            _("Choose a later period, or ask by user, project or program."),
+        ]
     if asked.where:
         return [
             _("Nothing matches these filters in this period."),

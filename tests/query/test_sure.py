@@ -17,7 +17,7 @@ from leadline.chores.rollup import roll_up
 from leadline.query import Answer, ask, parse_question
 from leadline.query.coverage import Coverage
 from leadline.query.rejected import rejected_in
-from leadline.reports.answers import as_json, footer
+from leadline.reports.answers import as_json, footer, why_empty
 from leadline.store.memory import MemoryStore
 from leadline.store.scope import EVERYTHING
 from tests.query.conftest import NOW, ZONE, answer, heartbeat, sample, stored
@@ -163,6 +163,15 @@ def notes(store: MemoryStore, text: str) -> tuple[str, ...]:
     found: Answer = answer(store, text)
     assert dict(found.kept_from) == as_json(found)["not_kept_before"]
     return found.notes
+
+
+def test_what_usage_cannot_part_is_said() -> None:
+    """
+    An hour whose samples are gone has no containers any more: that is no filter that misses.
+    """
+    found = answer(old_and_new(), "core_hours_used by container during 2026-08")
+    assert () == found.rows
+    assert "kept since 2026-11-20, and hourly usage" in why_empty(found)
 
 
 def test_what_is_gone_is_said() -> None:
