@@ -216,6 +216,14 @@ def _rests_on(answer: Answer | Sure) -> list[str]:
     return [*map(safe_text, lines)]
 
 
+def not_parted(answer: Answer) -> str | None:
+    """
+    Since when samples are kept, where without them there is a total and no rows.
+    """
+    known = any(value for value in answer.total.values())
+    return answer.kept_from.get("process") if known and not answer.rows else None
+
+
 def why_empty(answer: Answer) -> str:
     """
     Never an empty table without a word.
@@ -225,7 +233,7 @@ def why_empty(answer: Answer) -> str:
             "No accounted run in this period, or none that matches. Runs come from "
             "`leadline backfill` or a scheduler's reader."
         )
-    if kept := answer.kept_from.get("process"):
+    if kept := not_parted(answer):
         return (
             f"Samples are kept since {kept}, and hourly usage does not tell this apart. "
             "Ask for a later period, or by user, project or program."

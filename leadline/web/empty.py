@@ -10,6 +10,7 @@ from leadline.errors import StoreError
 from leadline.language import _
 from leadline.query import Answer
 from leadline.query.question import Question
+from leadline.reports.answers import not_parted
 from leadline.web.asking import desk
 from leadline.web.spoken import spoken_period
 from leadline.web.words import ago, moment
@@ -56,7 +57,7 @@ def why_empty(asked: Question, answer: Answer) -> list[str]:
             _("No samples: {period}.").format(period=spoken_period(asked.period)),
             _("{since} `leadline status` says why nothing came since.").format(since=since),
         ]
-    if kept := answer.kept_from.get("process"):
+    if kept := not_parted(answer):
         return [
             _("Samples are kept since {day}, and hourly usage does not tell this apart.").format(
                 day=kept
