@@ -5,7 +5,12 @@ What was held and not used: each figure as it comes out by hand.
 from __future__ import annotations
 
 from leadline.formats import Document
-from tests.reports.documents import at, found, job, node, process
+from leadline.reports.finding import Case
+from leadline.reports.findings import findings
+from leadline.store.contract import Store
+from leadline.store.scope import EVERYTHING
+from tests.any_store import STORES
+from tests.reports.documents import NOW, START, at, found, job, node, process
 
 NODES = ("c1", "c2", "c3", "c4")
 
@@ -99,3 +104,18 @@ def test_a_reservation_that_is_in_order() -> None:
     gone = reservation("gone", **{"@timestamp": at(10.5)})
     del gone["event.start"], gone["event.end"], gone["event.names"]
     assert [] == found(reservation(), gone, wide(), *heard(*NODES), kind=kind)
+
+
+@STORES
+def test_every_store_finds_them(other: Store) -> None:
+    """
+    A job that left two of its nodes idle, and a reservation that nobody came to.
+    """
+    documents = [reservation(), wide(), *heard(*NODES), *ran("c1", "c2")]
+    assert not other.write(documents, "replace").rejected
+    kinds = ["idle node", "empty reservation"]
+    told = findings(Case(other, EVERYTHING, START, NOW, NOW), kinds)
+    assert {
+        "idle node": "2 of 4 nodes did nothing in 8 h: c3, c4",
+        "empty reservation": "no job on 4 of 4 nodes in 10 h: c1, c2, c3, c4",
+    } == {one.kind: one.evidence for one in told}

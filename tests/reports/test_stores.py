@@ -25,7 +25,7 @@ from leadline.store.scope import EVERYTHING
 
 END = datetime(2026, 11, 20, tzinfo=UTC)
 PLAN = Plan(seed=5, nodes=6, days=1, every=600, end=int(END.timestamp()), compress=False)
-TOLD = ("node_state", "job_state", "job", "node", "process", "gpu")
+TOLD = ("node_state", "job_state", "job", "node", "process", "process_gpu", "gpu", "event")
 
 
 def told(folder: Path) -> list[Document]:
@@ -57,8 +57,7 @@ def answers(store: Store) -> list[object]:
         [{**r, "hours": round(r["hours"], 6)} for r in
          waiting_rows(waits(store, EVERYTHING, start, END))],
         never_used(store, EVERYTHING, start, END),
-        [(f.kind, f.object, f.since, f.evidence) for f in
-         findings(case, ("stray", "node names"))],
+        [(f.kind, f.object, f.since, f.evidence, _same(f.hours)) for f in findings(case)],
     ]  # fmt: skip
 
 
