@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from leadline.store.opensearch.node import Node
 
 READY_WAIT = 60.0
+STOPPING = "(stopping)"
 
 
 @click.command()
@@ -90,6 +91,9 @@ def up(
             threading.Thread(target=load_demo, args=(context, common), daemon=True).start()
         group.watch()
     finally:
+        lock.truncate(0)
+        lock.write(STOPPING)
+        lock.flush()
         group.stop()
         if node is not None:
             node.stop()
@@ -122,6 +126,10 @@ def take_lock(paths: PathSettings) -> IO[str]:
     except BlockingIOError:
         lock.seek(0)
         where = lock.read().strip() or "(starting)"
+        if where == STOPPING:
+            raise LeadlineError(
+                f"leadline still stops for {paths.data}; try again in seconds"
+            ) from None
         raise LeadlineError(
             f"leadline is up already for {paths.data}: {where}; "
             "LEADLINE_DATA=FOLDER starts another one"

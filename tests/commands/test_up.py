@@ -16,6 +16,10 @@ from urllib.request import HTTPCookieProcessor, build_opener
 import psutil
 import pytest
 
+from leadline.commands.up import STOPPING, take_lock
+from leadline.errors import LeadlineError
+from leadline.settings.common import PathSettings
+
 STARTED_WITHIN = 40.0
 SEEN_WITHIN = 40.0  # five times less on an idle machine
 
@@ -144,6 +148,19 @@ def test_second_one_on_the_same_folder_is_refused(up: Up) -> None:
     assert 1 == done.returncode
     assert up.address in done.stderr
     assert 1 == len(done.stderr.strip().splitlines())
+
+
+def test_one_that_stops_is_not_up(tmp_path: Path) -> None:
+    """
+    Who starts again while the first still puts away what it holds is told to wait.
+    """
+    paths = PathSettings(data=tmp_path)
+    with take_lock(paths) as lock:
+        lock.write(STOPPING)
+        lock.flush()
+        with pytest.raises(LeadlineError, match="still stops"):
+            take_lock(paths)
+    take_lock(paths).close()
 
 
 def test_taken_port_is_named_with_the_way_out(tmp_path: Path) -> None:
