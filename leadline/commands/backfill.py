@@ -137,7 +137,7 @@ class Run:
         self.memory: Path | None = None
         self.sink: Sink = DrySink()
         if not dry_run:
-            store = context.store
+            store = context.own_store
             lake = isinstance(store, LakeStore)
             self.sink = LakeSink(store) if isinstance(store, LakeStore) else StoreSink(store)
             if isinstance(store, LakeStore):

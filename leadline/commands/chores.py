@@ -50,7 +50,7 @@ def chores(context: Context, once: bool, only: str | None) -> None:
     while True:
         for chore in wanted:
             work = Work(
-                context.store,
+                context.own_store,
                 datetime.now(UTC),
                 lambda cluster: cluster_zone(context.clusters, cluster),
                 alerts_of(context),

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 import click
 
 from leadline.commands.sections import built_in, schema
+from leadline.errors import StoreError
 from leadline.settings import Settings, load
 from leadline.settings.common import ClusterSettings, PathSettings
 from leadline.settings.load import load_section
@@ -62,18 +63,32 @@ class Context:
 
         return self.store_option or address_of(self.settings)
 
-    @cached_property
+    @property
     def store(self) -> Store:
         """
-        The store, opened on first use and closed when the command ends.
+        The store, for who reads it: a lake that is not there is not begun, for its name may be
+        mistyped.
+        """
+        kind, _, folder = self.store_address.partition(":")
+        if kind == "lake" and not Path(folder).is_dir():
+            raise StoreError(
+                f"{folder}: no lake is there yet; `leadline up` and `leadline backfill` begin one,"
+                " --store lake:FOLDER names another"
+            )
+        return self.own_store
+
+    @cached_property
+    def own_store(self) -> Store:
+        """
+        The store, for who writes it, opened on first use and closed when the command ends.
         """
         from leadline.store.configured import configured_store
 
         return configured_store(self.settings, self.store_address)
 
     def close(self) -> None:
-        if "store" in self.__dict__:
-            self.store.close()
+        if "own_store" in self.__dict__:
+            self.own_store.close()
 
 
 def with_context(function: Callable[Concatenate[Context, P], R]) -> Callable[P, R]:

@@ -70,7 +70,7 @@ def replay(context: Context) -> None:
     settings = context.settings.get("enrich", EnrichSettings)
     steps = step_context(context)
     delivery = Delivery(
-        store=context.store,
+        store=context.own_store,
         chain=build_chain(steps, settings),
         letters=letters,
         backoff=context.settings.get("worker", WorkerSettings).backoff,

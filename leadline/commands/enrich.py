@@ -60,7 +60,7 @@ def enrich(context: Context, files: tuple[str, ...], listen: str | None) -> None
     steps = step_context(context)
     chain = build_chain(steps, context.settings.get("enrich", EnrichSettings))
     delivery = Delivery(
-        store=context.store,
+        store=context.own_store,
         chain=chain,
         letters=DeadLetters(context.paths.dead_letters),
         backoff=worker.backoff,
@@ -72,7 +72,7 @@ def enrich(context: Context, files: tuple[str, ...], listen: str | None) -> None
         tells=True,
     )
     make_fit()
-    warm_for(chain, context.store, sources)
+    warm_for(chain, context.own_store, sources)
     started = time.monotonic()
     done = ingest(delivery, sources, worker.bulk_max_size, Progress())
     _report(context, done, time.monotonic() - started)
@@ -80,7 +80,7 @@ def enrich(context: Context, files: tuple[str, ...], listen: str | None) -> None
 
 def no_longer_kept(context: Context) -> Gone:
     retention = context.settings.get("retention", RetentionSettings)
-    return gone(context.store, retention, datetime.now(UTC))
+    return gone(context.own_store, retention, datetime.now(UTC))
 
 
 def step_context(context: Context) -> StepContext:
@@ -152,7 +152,7 @@ def _serve(context: Context, listen: str | None) -> None:
             worker=worker,
             enrich=context.settings.get("enrich", EnrichSettings),
             paths=context.paths,
-            open_store=lambda: context.store,
+            open_store=lambda: context.own_store,
             gone=lambda: no_longer_kept(context),
             notice=lambda text: click.echo(f"leadline: {text}", err=True),
         )

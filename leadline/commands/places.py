@@ -149,7 +149,7 @@ def _alerts(context: Context, person: Person, dry_run: bool) -> Iterator[Told]:
 
 
 def _store(context: Context, person: Person, dry_run: bool) -> Iterator[Told]:
-    store = context.store
+    store = context.own_store
     for dataset in DATASETS:
         ids = numbers(store, dataset, (person.name,), person.alias) if person.alias else {}
         count = store.forget(dataset, person.people(ids), dry_run=dry_run)

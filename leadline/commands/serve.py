@@ -47,7 +47,7 @@ def serve(context: Context, listen: str | None) -> None:
     place = bound(settings.listen)
     refuse_taken(place)
     site = replace(
-        site_of(context.settings, lambda: context.store),
+        site_of(context.settings, lambda: context.own_store),
         settings=settings,
         demo=context.paths.demo,
         rejected=rejected(context.paths.dead_letters),

@@ -105,7 +105,7 @@ def search_store(context: Context) -> OpenSearchStore:
         )
     from leadline.store.opensearch.store import OpenSearchStore
 
-    store = context.store
+    store = context.own_store
     assert isinstance(store, OpenSearchStore)
     return store
 

@@ -90,9 +90,12 @@ def begin(text: str) -> int:
         raise QuestionError("cursor: not one of ours; take it from `next`") from None
     if not timedelta() <= desk().site.clock() - moment <= KEPT:
         raise QuestionError("cursor: it was good for a day; begin the list again without it")
+    told = int(str(place[1]))
+    if not 0 <= told <= FARTHEST:
+        raise QuestionError(f"cursor: a list is told to its {FARTHEST:,}th row; narrow it")
     if not desk().scope.least:  # whole months that are over do not move
         desk().hold(moment)
-    return max(0, min(int(str(place[1])), FARTHEST))
+    return told
 
 
 def after(told: int) -> tuple[str, int]:

@@ -25,8 +25,8 @@ curl -H "Authorization: Bearer $TOKEN" \\
 
 Amounts are in the unit named beside them; what was not measured is `null`, never 0. Where no
 `format` is named, `Accept` chooses among those there are. Answers carry an `ETag`: `If-None-Match`
-gets 304. A list longer than `limit` ends with `next`, the `cursor` of the piece that follows (and
-with a `Link` header, for CSV too).
+gets 304. A list longer than `limit` (usage: `top`) ends with `next`, the `cursor` of the piece that
+follows (and with a `Link` header, for CSV too).
 
 What is refused is told as `application/problem+json` (RFC 9457), in one line that names the way
 out:

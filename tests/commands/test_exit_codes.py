@@ -103,6 +103,31 @@ def test_a_store_that_cannot_be_opened_ends_with_one(site: Path, ends: Callable[
     assert 1 == ends("--store", f"lake:{site}/file", "usage", "--by", "user")
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        "usage",
+        "jobs",
+        "job fox/7",
+        "findings",
+        "nodes",
+        "search vasp",
+        "programs unmatched",
+        "retain",
+        "alerts run",
+    ],
+)
+def test_a_lake_that_is_not_there_is_not_begun(
+    site: Path, ends: Callable[..., int], capsys: pytest.CaptureFixture[str], words: str
+) -> None:
+    """
+    A mistyped folder is told, not answered with "nothing" from an empty store that is then left.
+    """
+    assert 1 == ends("--store", f"lake:{site}/nowhere", *words.split())
+    assert f"{site}/nowhere: no lake is there yet" in capsys.readouterr().err
+    assert not (site / "nowhere").exists()
+
+
 def test_a_reader_that_goes_away_is_no_error() -> None:
     """
     `leadline usage --list | head -1` ends with 141, without a word.

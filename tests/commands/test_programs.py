@@ -132,10 +132,11 @@ def test_unmatched_commands_may_come_by_the_name_a_rule_needs(told: Told) -> Non
     assert ["2.0", "2", "2", "mysolver"] == lines[2].split()
 
 
-def test_empty_store_says_so(told: Told) -> None:
+def test_empty_store_says_so(told: Told, tmp_path: Path) -> None:
     """
     Never an empty table.
     """
+    LakeStore(tmp_path / "lake").close()
     assert "No samples in last 30 days." in told("unmatched").output
 
 

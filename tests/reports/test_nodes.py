@@ -175,10 +175,10 @@ def test_command_prints_states_and_cards(tmp_path: object) -> None:
     from leadline.store import open_store
 
     address = f"lake:{tmp_path}/lake"
+    store = open_store(address)
     empty = CliRunner().invoke(cli, ["--store", address, "nodes"])
     assert "slurm_live" in empty.output
     now = datetime.now(UTC).timestamp() - AT
-    store = open_store(address)
     store.write(
         [
             state(now - 7200, "IDLE", snapshot=True),

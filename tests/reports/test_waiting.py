@@ -174,11 +174,10 @@ def test_command_tells_why(tmp_path: Path) -> None:
     address = f"lake:{tmp_path}/lake"
     run = CliRunner().invoke
     asked = ["--store", address, "jobs", "--waiting", "--period", "last 7 days"]
+    store = open_store(address)
     assert "slurm_live" in run(cli, asked).output
     now = (datetime.now(UTC) - START) / timedelta(hours=1)
-    open_store(address).write(
-        [told(1, now - 3, "PENDING", "Resources"), told(1, now - 1, "RUNNING")], "create"
-    )
+    store.write([told(1, now - 3, "PENDING", "Resources"), told(1, now - 1, "RUNNING")], "create")
     said = run(cli, asked).output
     assert "Resources" in said
     assert "02:00" in said

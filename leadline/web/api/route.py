@@ -17,6 +17,7 @@ Kind = Literal["string", "integer"]
 Schema = dict[str, object]
 BASE = "/api/v1"
 FORMAT = "format"
+BESIDE = frozenset({FORMAT, "cursor"})  # what a parameter that says everything else leaves to say
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +30,7 @@ class Parameter:
     choices: tuple[str, ...] = ()
     most: int | None = None
     required: bool = False
-    alone: bool = False  # it says everything but the format
+    alone: bool = False  # it says everything but how to answer, and where to go on
 
     def schema(self) -> Schema:
         found: Schema = {"type": self.kind}
@@ -101,7 +102,7 @@ class Route:
                 raise QuestionError(f"unknown parameter {name[:40]!r}{near(name, known)}")
             if len(texts) > 1:
                 raise QuestionError(f"{name}: given {len(texts)} times; write it once")
-            beside = sorted(said - {name, FORMAT})
+            beside = sorted(said - {name} - BESIDE)
             if name in said and known[name].alone and beside:
                 raise QuestionError(f"{name}: says it all; leave out {', '.join(beside)}")
         return {name: known[name].check("".join(given.get(name, ()))) for name in known}

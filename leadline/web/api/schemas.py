@@ -43,7 +43,7 @@ def listed(row: Schema) -> Schema:
 
 
 USAGE = object_of(
-    ("question", "from", "to", "zone", "units", "rows", "others", "total", "coverage"),
+    ("question", "from", "to", "zone", "units", "rows", "others", "total", "coverage", "next"),
     question=TEXT,
     **{"from": MAYBE_TEXT},
     to=MAYBE_TEXT,
@@ -54,6 +54,8 @@ USAGE = object_of(
     others_count={"type": ["integer", "null"]},
     total=TOTAL,
     shares=list_of(MAYBE_NUMBER),
+    told_before=COUNT,
+    next=MAYBE_TEXT,
     **SURE,
 )
 

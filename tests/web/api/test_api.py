@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 from flask import Flask
@@ -123,6 +124,7 @@ def test_csv_has_the_rows_of_json(client: FlaskClient, route: Route) -> None:
         (f"nodes?cursor={cursor([1, 2])}", "take it from `next`"),
         ("findings?kind=nothing", "no finding"),
         (f"jobs?cursor={cursor(['9999-12-31T23:59:59.999Z', 1])}", "take it from `next`"),
+        (f"usage?cursor={cursor([NOW.isoformat(), 10**6])}", "narrow it"),
         (f"jobs?cursor={cursor(['2026-11-20T00:00:00Z', -1])}", "narrow them by `where`"),
         ("usage?by=user&by=program", "by: given 2 times; write it once"),
         ("usage?q=jobs+by+user&period=today", "q: says it all; leave out period"),
@@ -233,6 +235,44 @@ def test_pieces_make_the_whole(client: FlaskClient, asked: str, key: str, limit:
     assert [row[key] for piece in cut for row in piece] == [row[key] for row in whole]
     assert len(whole) > 0
     assert max(map(len, cut)) <= limit
+
+
+@pytest.mark.parametrize("top", [1, 2, 1000])
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"by": "user", "and": "program"},
+        {"by": "host", "and": "hour", "period": "last 24 hours"},
+        {"by": "program", "order": "core_hours_used ascending", "measure": "core_hours_used,users"},
+        {"by": "job"},
+    ],
+)
+def test_pieces_of_usage_make_the_whole(
+    client: FlaskClient, asked: dict[str, str], top: int
+) -> None:
+    """
+    However few rows are told at once, each is told once, with its share, and the others of each
+    piece are what follows it.
+    """
+    whole = client.get(f"{BASE}/usage?{urlencode({**asked, 'top': '1000'})}").get_json()
+    rows, shares, parts, place = [], [], [], ""
+    while place is not None:
+        fields = {**asked, "top": str(top), "cursor": place}
+        answer = client.get(f"{BASE}/usage?{urlencode(fields)}")
+        found = answer.get_json()
+        place = found["next"]
+        assert place is None or place in answer.headers["Link"]
+        assert found["total"] == whole["total"]
+        rows += found["rows"]
+        shares += found["shares"]
+        parts.append((found["told_before"], found["others_count"]))
+    assert len(whole["rows"]) > 2
+    keys = whole["rows"][0].keys() - whole["units"].keys() - {"hour"}
+    count = len({tuple(row[key] for key in keys) for row in rows})
+    assert parts == [(n, max(0, count - n - top)) for n in range(0, count, top)]
+    assert sorted(map(str, rows)) == sorted(map(str, whole["rows"]))
+    if "hour" not in asked.values():
+        assert (rows, shares) == (whole["rows"], whole["shares"])
 
 
 def test_runs_that_ended_at_once_are_told_once() -> None:
