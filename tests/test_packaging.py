@@ -21,9 +21,14 @@ SERVER_ONLY = ("duckdb", "deltalake", "flask", "opensearchpy", "re2", "vl_conver
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """
+    Built of a copy: what an earlier build left behind would be in it.
+    """
     out = tmp_path_factory.mktemp("wheel")
+    tree = tmp_path_factory.mktemp("tree") / "leadline"
+    shutil.copytree(ROOT, tree, ignore=shutil.ignore_patterns(".*", "build", "*.egg-info"))
     command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(out)]
-    done = subprocess.run([*command, str(ROOT)], capture_output=True, text=True)
+    done = subprocess.run([*command, str(tree)], capture_output=True, text=True)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
     (built,) = out.glob("*.whl")
     return built
@@ -166,7 +171,7 @@ def test_missing_extra_is_told_in_one_line(installed: Path, tmp_path: Path) -> N
     """
     A command that needs more than the core says what to install.
     """
-    done = run(installed, tmp_path, "leadline", "--store", f"lake:{tmp_path}/lake", "usage")
+    done = run(installed, tmp_path, "leadline", "--store", f"lake:{tmp_path}", "usage")
     assert done.returncode == 1
     assert "pip install 'leadline[server]'" in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
