@@ -77,13 +77,21 @@ def _mapping(node: yaml.MappingNode, source: str, depth: int) -> dict[str, Tree]
     for key, value in node.value:
         place = Place(source, key.start_mark.line + 1)
         branch = Tree(place, {})
-        _graft(branch, str(key.value).split("."), _tree(value, source, depth + 1), place)
+        _graft(branch, _names(key), _tree(value, source, depth + 1), place)
         assert isinstance(branch.value, dict)
         for name, inner in branch.value.items():
             if name in tree and not _both_mappings(tree[name], inner):
                 raise SettingsError(f"{place}: {name} is set twice, first at {tree[name].place}")
             tree[name] = merge(tree[name], inner) if name in tree else inner
     return tree
+
+
+def _names(key: yaml.Node) -> list[str]:
+    """
+    Dots nest, but in quotes they belong to a name that people gave: "2026.1".
+    """
+    quoted = isinstance(key, yaml.ScalarNode) and key.style in ("'", '"')
+    return [str(key.value)] if quoted else str(key.value).split(".")
 
 
 def _both_mappings(one: Tree, other: Tree) -> bool:

@@ -123,7 +123,8 @@ def _scalar(kind: Any, tree: Tree, name: str) -> Any:
     if text is None and kind is str:
         return ""
     if not isinstance(text, str):
-        raise SettingsError(f"{tree.place}: {name}: wants one value")
+        dotted = "; put a name that has a dot in quotes" if isinstance(text, dict) else ""
+        raise SettingsError(f"{tree.place}: {name}: wants one value{dotted}")
     reader = _SCALARS.get(kind)
     if reader is None:
         raise TypeError(f"settings field {name} has a type nobody reads: {kind}")

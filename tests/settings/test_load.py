@@ -111,6 +111,20 @@ def test_dots_in_a_key_nest(tmp_path: Path) -> None:
     assert Backoff(Duration(2), Duration(9)) == found.backoff
 
 
+def test_a_name_in_quotes_keeps_its_dots(tmp_path: Path) -> None:
+    """
+    Allocation periods and clusters may be called 2026.1; who forgets the quotes is told of them.
+    """
+    schema: dict[str, Any] = {"periods": dict[str, str]}
+    file = tmp_path / "leadline.yaml"
+    file.write_text("periods: {'2026.1': 2026-04..2026-09, \"2026.2\": 2026-10..2027-03}\n")
+    found = {"2026.1": "2026-04..2026-09", "2026.2": "2026-10..2027-03"}
+    assert found == load(schema, file=file).sections["periods"]
+    file.write_text("periods: {2026.1: 2026-04..2026-09}\n")
+    with pytest.raises(SettingsError, match="has a dot in quotes"):
+        load(schema, file=file).sections["periods"]
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
