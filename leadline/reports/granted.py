@@ -37,7 +37,7 @@ def with_grants(
     if not named:
         grants = [one for one in grants if one.cluster is None or [one.cluster] == [*clusters]]
     bucket = asked.bucket or best_bucket(answer)
-    asked = replace(answer.question, measures=(measure.name,), bucket=bucket)
+    asked = replace(answer.question, measures=(measure.name,), bucket=bucket, order="")
     found = thresholds(replace(answer, question=asked), grants) if over_time(spec) else ()
     if not found or not found[0].by_time:
         return dict(spec)

@@ -26,6 +26,7 @@ from leadline.reports.picture import (
     MOST_BARS,
     Ask,
     Spec,
+    alone,
     as_lines,
     axis,
     best_bucket,
@@ -127,7 +128,7 @@ def spread(asked: Question, answer: Answer, measure: Measure, ask: Ask) -> Spec 
     known = {one.name: one for one in MEASURES}
     if len(asked.by) != 1 or asked.bucket or not set(family) <= known.keys():
         return None
-    wanted = replace(asked, measures=tuple(dict.fromkeys((measure.name, *family))))
+    wanted = replace(asked, measures=tuple(dict.fromkeys((*asked.measures, *family))))
     answer = ask(wanted)  # the same rows in the same order as in the table
     rows = []
     for row in answer.rows[:MOST_BARS]:
@@ -151,8 +152,7 @@ def cells(asked: Question, answer: Answer, measure: Measure, ask: Ask) -> Spec |
     if len(asked.by) != 1 or dimension(asked.by[0]).clock:
         return None
     bucket = asked.bucket or best_bucket(answer)
-    top = min(asked.top or MOST_BARS, MOST_BARS)
-    series = ask(replace(asked, measures=(measure.name,), bucket=bucket, order="", top=top))
+    series = ask(alone(asked, measure, bucket, MOST_BARS))
     zone = series.period.zone
     times = filled(sorted({str(row[bucket]) for row in series.rows}), bucket)
     parts = {time: part_inside(time, bucket, series) if measure.adds else 1.0 for time in times}
@@ -196,9 +196,7 @@ def over_time_lines(asked: Question, answer: Answer, measure: Measure, ask: Ask)
         return None
     if asked.bucket:
         return as_lines(asked, answer, measure)
-    top = min(asked.top or MOST_BANDS, MOST_BANDS)
-    wanted = replace(asked, measures=(measure.name,), bucket=best_bucket(answer), top=top)
-    wanted = replace(wanted, order="", ascending=False)
+    wanted = alone(asked, measure, best_bucket(answer), MOST_BANDS)
     return as_lines(wanted, ask(wanted), measure)
 
 

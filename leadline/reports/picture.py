@@ -252,10 +252,7 @@ def over_time(asked: Question, answer: Answer, measure: Measure, ask: Ask) -> Sp
     if not measure.adds or len(asked.by) > 1:
         return None
     bucket = asked.bucket or best_bucket(answer)
-    top = min(asked.top or MOST_BANDS, MOST_BANDS)
-    series = ask(
-        replace(asked, measures=(measure.name,), bucket=bucket, top=top, order="", ascending=False)
-    )
+    series = ask(alone(asked, measure, bucket, MOST_BANDS))
     if len(series.total_by_time) < 2:
         return None
     values: dict[str, dict[str, float]] = {}
@@ -280,12 +277,22 @@ def over_time(asked: Question, answer: Answer, measure: Measure, ask: Ask) -> Sp
         if part >= LEAST_PART
     ]
     missing = set(times) - {str(row[bucket]) for row in series.total_by_time}
-    bare = unmeasured(missing, replace(asked, measures=(measure.name,), bucket=bucket), ask)
+    bare = unmeasured(missing, series.question, ask)
     unit = f"{axis(measure)} {_(f'per {bucket}')}"
     return stacked_area(points, names, unit, bucket=bucket, unmeasured=bare)
 
 
 def unmeasured(missing: set[str], asked: Question, ask: Ask) -> list[tuple[str, str]]:
+def alone(asked: Question, measure: Measure, bucket: str, most: int) -> Question:
+    """
+    The MOST that have the greatest of one measure over time, whatever rows are ordered by.
+    """
+    top = min(asked.top or most, most)
+    return replace(
+        asked, measures=(measure.name,), bucket=bucket, top=top, order="", ascending=False
+    )
+
+
     """
     Of the times MISSING in an answer those when nobody at all was measured, half a step around.
     """

@@ -63,6 +63,15 @@ def test_grant_is_a_line_at_its_even_pace(kind: str) -> None:
     assert "core hours used per day" in svg
 
 
+def test_grant_is_drawn_however_rows_are_ordered() -> None:
+    """
+    A table ordered by its second column is drawn with its grant.
+    """
+    both = ("core_hours_used", "samples")
+    asked = Question(both, ("user",), OURS, period="last 7 days", order="samples")
+    assert line_of(drawn("area", asked))
+
+
 def test_grant_on_one_cluster_says_nothing_of_two() -> None:
     """
     Where the question names no cluster, it is drawn only where there is no other.

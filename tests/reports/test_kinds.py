@@ -73,6 +73,16 @@ def test_kind_draws_what_it_can(asker: Asker, kind: str, asked: Question) -> Non
     assert "'values': [{" in str(spec)
 
 
+@pytest.mark.parametrize(("kind", "asked"), [(k, qs[0]) for k, qs in CAN.items()], ids=str)
+def test_order_by_another_measure_is_drawn_too(asker: Asker, kind: str, asked: Question) -> None:
+    """
+    A table ordered by its second column still has its picture.
+    """
+    more = {"box": "run_time_max", "histogram": "run_time_max"}.get(kind, "samples")
+    measures = (*asked.measures, more)
+    assert asker.draw(kind, replace(asked, measures=measures, order=more)) is not None
+
+
 @pytest.mark.parametrize("kind", CANNOT)
 def test_kind_leaves_what_it_cannot(asker: Asker, kind: str) -> None:
     """
