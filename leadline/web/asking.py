@@ -95,8 +95,18 @@ class Desk:
     def _step(self, step: timedelta) -> datetime:
         if has_request_context() and (held := g.get("held")) is not None:
             return cast(datetime, held)
-        moment = self.site.clock()
+        moment = self._moment()
         return moment - timedelta(seconds=moment.timestamp() % max(1.0, step.total_seconds()))
+
+    def _moment(self) -> datetime:
+        """
+        When this request began to ask: a slow page ends when its period ends, not after it.
+        """
+        if not has_request_context():
+            return self.site.clock()
+        if "moment" not in g:
+            g.moment = self.site.clock()
+        return cast(datetime, g.moment)
 
     def ask(self, question: Question) -> Answer:
         now, seen = self._step(self._remembered(question)), self.scope

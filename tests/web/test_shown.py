@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
 from html import unescape
+from itertools import count
 
 import pytest
 from flask.testing import FlaskClient
@@ -202,6 +203,18 @@ def test_nothing_is_later_than_now(client: FlaskClient) -> None:
     assert "◂ earlier" in page
     assert "▸" not in page
     assert "▸" in client.get("/usage?period=2026-11-18").get_data(as_text=True)
+
+
+@pytest.mark.parametrize("path", ["/jobs", "/findings", "/nodes/fox/c1-0"])
+def test_slow_page_is_not_later_than_itself(store: MemoryStore, path: str) -> None:
+    """
+    However long a page takes, nothing comes after a period that ended when it was asked for.
+    """
+    clock = (NOW + timedelta(minutes=minute) for minute in count())
+    site = replace(site_of(store), clock=lambda: next(clock))
+    page = create_app(site).test_client().get(path).get_data(as_text=True)
+    assert "◂ earlier" in page
+    assert "▸" not in page
 
 
 @pytest.mark.parametrize("path", ["/usage", "/jobs", "/findings", "/nodes/fox/c1-0"])
