@@ -124,9 +124,13 @@ def main() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(141)
     except LeadlineError as error:
+        # Not at the top: a shipper shows nothing.
+        from leadline.render import safe_text
+
         if verbose:
             traceback.print_exc()
-        click.echo(f"leadline: {error}", err=True)
+        lines = "\n".join(map(safe_text, str(error).split("\n")))
+        click.echo(f"leadline: {lines}", err=True)
         sys.exit(error.exit_code)
     except OSError as error:
         if verbose:

@@ -11,7 +11,7 @@ import orjson
 from leadline.commands.clocks import by_own_clocks
 from leadline.commands.context import Context, with_context
 from leadline.commands.showing import sure_of, tell_sure, waiting
-from leadline.commands.usage import zone_of
+from leadline.commands.usage import named_periods, zone_of
 from leadline.formats.times import EARLIEST
 from leadline.query import Filter, parse_period, question
 from leadline.render import Table, render
@@ -42,7 +42,7 @@ def findings(context: Context, kinds: tuple[str, ...], period: str, form: str) -
         leadline findings --kind 'idle GPUs' --period 'last 7 days' --format csv
     """
     now = datetime.now(UTC)
-    span = parse_period(period, now, zone_of(context, question()))
+    span = parse_period(period, now, zone_of(context, question()), named_periods(context))
     where = (Condition("cluster", Op.IN, (context.cluster,)),) if context.cluster else ()
     start, end = max(span.start or EARLIEST, EARLIEST), min(span.end or now, now)
     limits = context.settings.get("findings", FindingSettings)

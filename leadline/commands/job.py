@@ -13,9 +13,9 @@ import orjson
 
 from leadline.commands.clocks import by_own_clocks
 from leadline.commands.context import Context, with_context
-from leadline.commands.showing import PictureFile, waiting, write_picture
+from leadline.commands.showing import PictureFile, one_of, waiting, write_picture
 from leadline.errors import QuestionError
-from leadline.render import Table, render
+from leadline.render import Column, Table, render
 from leadline.render.table import FORMATS
 from leadline.reports.advice import advise
 from leadline.reports.job import JobView, job_view
@@ -66,6 +66,9 @@ def job(
         leadline job fox/1234567 --states
         leadline job fox/1234567 --chart profile.png
     """
+    one_of(states=states, scale=scaled)
+    one_of(states=states, chart=chart)
+    one_of(states=states, run=run)
     now = datetime.now(UTC)
     if states:
         click.echo(lives(context, job_ids, now, form))
@@ -91,12 +94,11 @@ def job(
     if form == "table" and len(views) > 1:
         click.echo(render(side_by_side(views, limits), form, width=width))
         return
-    for view in views:
-        if form == "table":
-            zone = cluster_zone(context.clusters, view.job.partition("/")[0])
-            click.echo(summary(view, advise(view, limits), width, zone, limits))
-        else:
-            click.echo(render(profile_table(view), form))
+    if form != "table":
+        click.echo(render(profile_table(views), form))
+        return
+    zone = cluster_zone(context.clusters, views[0].job.partition("/")[0])
+    click.echo(summary(views[0], advise(views[0], limits), width, zone, limits))
 
 
 def lives(context: Context, names: Sequence[str], now: datetime, form: str) -> str:
@@ -106,7 +108,8 @@ def lives(context: Context, names: Sequence[str], now: datetime, form: str) -> s
     width = shutil.get_terminal_size((100, 24)).columns
     rows = tuple(row for life in found for row in life)
     labels, clocks = by_own_clocks(rows, ("time",), context.clusters)
-    text = render(Table(LIFE, rows, labels), form, width=width)
+    shown = LIFE if len(jobs) == 1 else (Column("job", "Job"), *LIFE)
+    text = render(Table(shown, rows, labels), form, width=width)
     return f"{text}\n\n{clocks}" if form == "table" else text
 
 
@@ -131,6 +134,8 @@ def qualified(context: Context, name: str) -> str:
     fox/1234567; a bare number is of the cluster named, of the only one there is, or of the only
     one that has such a job.
     """
+    if not name.strip():
+        raise QuestionError("job '': write CLUSTER/NUMBER, as in fox/1234567")
     if "/" in name:
         return name
     cluster = context.cluster or (

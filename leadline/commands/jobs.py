@@ -10,10 +10,11 @@ import click
 import orjson
 
 from leadline.commands import showing
-from leadline.commands.clocks import by_own_clocks
+from leadline.commands.clocks import MINUTE, by_own_clocks
 from leadline.commands.context import Context, with_context
-from leadline.commands.usage import zone_of
+from leadline.commands.usage import named_periods, zone_of
 from leadline.errors import QuestionError
+from leadline.formats.times import parse_time
 from leadline.query import Filter, Period, parse_filters, parse_period, question
 from leadline.query.compile import conditions_of
 from leadline.query.dimensions import dimension
@@ -33,6 +34,14 @@ from leadline.reports.waiting import (
 from leadline.store.plan import Condition, Plan
 from leadline.store.scope import EVERYTHING
 
+NO_RUN = (
+    "No accounted run that matches. Runs come from `leadline backfill` or a scheduler's reader;"
+    " `leadline status` says what is heard."
+)
+NO_WAIT = (
+    "No job waited, or nobody asked: one machine of each cluster must ask its scheduler,"
+    " set collect.slurm_live.enabled there."
+)
 RECENT = "last 24 hours"  # what is said of the samples of jobs that run
 
 
@@ -44,7 +53,11 @@ RECENT = "last 24 hours"  # what is said of the samples of jobs that run
 @click.option("--every", type=click.Choice(["hour", "day"]), help="With --waiting: over time.")
 @click.option("--pending", is_flag=True, help="Jobs that wait now, by priority.")
 @click.option(
-    "--shortest", type=float, default=0, metavar="SECONDS", help="Leave out shorter ones."
+    "--shortest",
+    type=click.FloatRange(min=0),
+    default=0,
+    metavar="SECONDS",
+    help="Leave out shorter ones.",
 )
 @click.option("--limit", "-n", type=click.IntRange(1, 100_000), default=50, show_default=True)
 @click.option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True)
@@ -70,21 +83,21 @@ def jobs(
         leadline jobs --running --where partition=gpu
         leadline jobs --waiting --every day --where partition=gpu
     """
+    showing.one_of(running=running, waiting=waiting, pending=pending)
+    if every and not waiting:
+        raise QuestionError("--every: only with --waiting")
     filters = tuple(known for part in where for known in parse_filters(part))
     if context.cluster is not None:
         filters = (*filters, Filter("cluster", (context.cluster,)))
     zone = zone_of(context, question(where=filters))
-    span = parse_period(period, datetime.now(UTC), zone)
+    span = parse_period(period, datetime.now(UTC), zone, named_periods(context))
     conditions: list[Condition] = []
     for known in filters:
         dimension(known.dimension)
         plan = Plan("job_state" if waiting or pending else "job", ())
         conditions += conditions_of(known, plan, context.store, EVERYTHING)
     if pending:
-        with showing.waiting("looking"):
-            rows = waiting_now(context.store, EVERYTHING, datetime.now(UTC), conditions)
-        width = shutil.get_terminal_size((100, 24)).columns
-        click.echo(render(Table(NOW, tuple(rows[:limit])), form, width=width))
+        _pending(context, conditions, limit, form)
         return
     if waiting:
         _waiting(context, conditions, span, zone, every, form)
@@ -107,10 +120,7 @@ def _listed(context: Context, rows: list[dict[str, Value]], form: str) -> None:
         click.echo(orjson.dumps(rows, option=orjson.OPT_INDENT_2).decode())
         return
     if not rows and form == "table":
-        click.echo(
-            "No accounted run that matches. Runs come from `leadline backfill` or a"
-            " scheduler's reader; `leadline status` says what is heard."
-        )
+        click.echo(showing.prose([NO_RUN]))
         return
     if form not in ("table", "markdown"):
         showing.bare(Table(COLUMNS, tuple(rows)), form)
@@ -120,6 +130,18 @@ def _listed(context: Context, rows: list[dict[str, Value]], form: str) -> None:
     click.echo(render(Table(COLUMNS, tuple(rows), labels), form, width=width))
     if clocks:
         click.echo(f"\n{clocks}")
+
+
+def _pending(context: Context, where: list[Condition], limit: int, form: str) -> None:
+    with showing.waiting("looking"):
+        rows = waiting_now(context.store, EVERYTHING, datetime.now(UTC), where)
+    if not rows and form == "table":
+        click.echo(showing.prose([NO_WAIT.replace("waited", "waits")]))
+        return
+    if len(rows) > limit:
+        click.echo(f"The first {limit:,} are shown; --limit shows more.", err=True)
+    width = shutil.get_terminal_size((100, 24)).columns
+    click.echo(render(Table(NOW, tuple(rows[:limit])), form, width=width))
 
 
 def _waiting(
@@ -140,15 +162,18 @@ def _waiting(
     with showing.waiting("adding up"):
         found = waits(context.store, EVERYTHING, span.start, end, where)
     if not found and form == "table":
-        click.echo(
-            "No job waited, or nobody asked: one machine of each cluster must ask its scheduler,"
-            " set collect.slurm_live.enabled there."
-        )
+        click.echo(showing.prose([NO_WAIT]))
         return
     width = shutil.get_terminal_size((100, 24)).columns
     if every is None:
         table = Table(WAITING, tuple(waiting_rows(found)))
     else:
         cuts = edges(span.start, end, every, zone)
-        table = Table(OVER_TIME, tuple(waiting_series(found, cuts)))
+        series = tuple(waiting_series(found, cuts))
+        clock = tuple(
+            {"time": f"{parse_time(row['time']).astimezone(zone):{MINUTE}}"} for row in series
+        )
+        table = Table(OVER_TIME, series, clock if form in ("table", "markdown") else ())
     click.echo(render(table, form, width=width))
+    if every is not None and form == "table":
+        click.echo(f"\nTimes are {zone.key}.")

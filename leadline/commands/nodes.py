@@ -9,8 +9,8 @@ import click
 
 from leadline.commands.clocks import by_own_clocks
 from leadline.commands.context import Context, with_context
-from leadline.commands.showing import waiting
-from leadline.commands.usage import zone_of
+from leadline.commands.showing import one_of, prose, waiting
+from leadline.commands.usage import named_periods, zone_of
 from leadline.errors import QuestionError
 from leadline.query import Filter, parse_period, question
 from leadline.render import Table, render, safe_text
@@ -36,6 +36,10 @@ Asked = tuple[Store, Scope, datetime, datetime, tuple[Condition, ...]]
 TIMES = tuple(
     Column(f"{name}_seconds", name.capitalize(), "seconds")
     for name in ("up", "drained", "down", "unknown")
+)
+NOBODY = (
+    "No node states in that time. One machine of each cluster must ask its scheduler:"
+    " set collect.slurm_live.enabled there."
 )
 MOMENTS = ("start", "end", "since", "last_used")
 AVAILABLE = Column("availability", "Available", "percent", bars=True)
@@ -121,14 +125,18 @@ def nodes(
         leadline nodes --gpus
         leadline nodes --never-used --period "this year"
     """
+    one_of(by=by, gpus=gpus, never_used=never_used, reservations=reservations)
+    if node is not None and (by or gpus or never_used or reservations):
+        raise QuestionError(f"node {node}: its timeline is told alone; leave the option out")
     asked = _asked(context, period)
     if never_used:
         inventory = read_inventory(context.settings.get("inventory", InventorySettings))
         with waiting("looking"):
             rows = unused.never_used(*asked, inventory=inventory)
-        _print("never used", rows, form)
+        _told("never used", rows, form, "Each node and queue that is known was used.")
     elif reservations:
-        _print("reservations", reserved.reservations(*asked), form)
+        rows = reserved.reservations(*asked)
+        _told("reservations", rows, form, "No reservation is known of in that time.")
     else:
         _states(asked, node, by, gpus, form)
 
@@ -141,7 +149,8 @@ def _asked(context: Context, period: str) -> Asked:
     where = (Condition("cluster", Op.IN, (cluster,)),) if cluster else ()
     filters = (Filter("cluster", (cluster,)),) if cluster else ()
     now = datetime.now(UTC)
-    span = parse_period(period, now, zone_of(context, question(where=filters)))
+    zone = zone_of(context, question(where=filters))
+    span = parse_period(period, now, zone, named_periods(context))
     if span.start is None:
         raise QuestionError("--period: name a beginning, like `last 30 days` or `this year`")
     return context.store, EVERYTHING, span.start, min(now, span.end or now), where
@@ -154,11 +163,8 @@ def _states(asked: Asked, node: str | None, by: str | None, gpus: bool, form: st
     with waiting("looking"):
         found = fleet(store, scope, start, end, where)
     if not found.changes:
-        click.echo(
-            "No node states in that time. One machine of each cluster must ask its scheduler:"
-            " set collect.slurm_live.enabled there.",
-            err=form != "table",
-        )
+        unknown = f"No state of {node} in that time; `leadline nodes` lists those there are."
+        click.echo(prose([NOBODY if node is None else unknown]), err=form != "table")
     elif node is not None:
         _timeline(found, form)
     elif gpus:
@@ -169,6 +175,13 @@ def _states(asked: Asked, node: str | None, by: str | None, gpus: bool, form: st
         _print("nodes", node_rows(found), form)
         for line in differences(found) if form == "table" else ():
             click.echo(safe_text(line))
+
+
+def _told(kind: str, rows: list[dict[str, object]], form: str, none: str) -> None:
+    if rows or form != "table":
+        _print(kind, rows, form)
+    else:
+        click.echo(none)
 
 
 def _timeline(found: Fleet, form: str) -> None:

@@ -11,14 +11,14 @@ import orjson
 
 from leadline.commands.clocks import MINUTE
 from leadline.commands.context import Context, with_context
-from leadline.commands.showing import sure_of, tell_sure, waiting
-from leadline.commands.usage import zone_of
+from leadline.commands.showing import prose, sure_of, tell_sure, waiting
+from leadline.commands.usage import named_periods, zone_of
 from leadline.formats.counted import counted
 from leadline.formats.times import parse_time
 from leadline.query import Filter, parse_filters, parse_period, question
 from leadline.query.compile import conditions_of
 from leadline.query.dimensions import dimension
-from leadline.render import Column, Table, render, safe_text
+from leadline.render import Column, Table, render
 from leadline.render.table import FORMATS, Value
 from leadline.reports.answers import found_json
 from leadline.store.contract import Found, Hit
@@ -66,7 +66,7 @@ def search(
     if context.cluster is not None:
         filters = (*filters, Filter("cluster", (context.cluster,)))
     zone = zone_of(context, question(where=filters))
-    span = parse_period(period, datetime.now(UTC), zone)
+    span = parse_period(period, datetime.now(UTC), zone, named_periods(context))
     plan = Plan("process", (), start=span.start, end=span.end)
     conditions = [
         condition
@@ -103,12 +103,12 @@ def written(found: Found, form: str, zone: ZoneInfo) -> str:
         return text
     if not found.hits:
         return "No command line holds any of these words in the period."
-    lines = [text, "", f"{len(found.hits):,} of {counted(found.total, 'distinct command line')}."]
+    lines = [f"{len(found.hits):,} of {counted(found.total, 'distinct command line')}."]
     lines[-1] += f" Times are {zone.key}."
     for name, counts in found.facets.items():
-        told = ", ".join(f"{safe_text(value)} {count:,}" for value, count in counts.items())
+        told = ", ".join(f"{value} {count:,}" for value, count in counts.items())
         lines.append(f"Samples by {name}: {told or 'not known'}.")
-    return "\n".join(lines)
+    return "\n".join([text, prose(["", *lines])])
 
 
 def _seen(hit: Hit, zone: ZoneInfo) -> dict[str, str]:

@@ -46,6 +46,15 @@ class PictureFile(click.ParamType):  # type: ignore[type-arg]
         return path
 
 
+def one_of(**asked: object) -> None:
+    """
+    Refuse options of which each is an answer of its own, rather than give one and forget another.
+    """
+    given = [f"--{name.replace('_', '-')}" for name, value in asked.items() if value]
+    if len(given) > 1:
+        raise QuestionError(f"{' and '.join(given)}: ask for one at a time")
+
+
 def bare(table: Table, form: str) -> None:
     """
     TABLE as rows alone, for programs; what its figures are counted in goes to the standard error.

@@ -210,6 +210,8 @@ def nobody_looked(sources: Sequence[Source], store: Store) -> list[str]:
     sums = tuple(Aggregate(name, Function.SUM, f"seconds.{name}") for name in states)
     (row,) = store.ask(replace(plan, aggregates=sums), EVERYTHING)
     seconds = {name: float(row[name] or 0) for name in states}
+    if not any(seconds.values()):
+        return ["no capacity of nodes is known here: `leadline chores` adds it up hour by hour"]
     if not seconds["unknown"]:
         return []
     share = 100 * seconds["unknown"] / sum(seconds.values())

@@ -123,7 +123,7 @@ def normal_text(text: str) -> str:
     """
     plain = " ".join(text.split())
     if re.match(r"[A-Za-z]", plain) and ".." not in plain:
-        plain = " ".join(re.sub(r"[-_]", " ", plain).lower().split())
+        plain = " ".join(re.sub(r"(?<!\s)-|_", " ", plain).lower().split())
     plain = re.sub(r"^last (minute|hour|day)$", r"last 1 \1s", plain)
     if found := _LAST.fullmatch(plain):
         count = int(found[1])

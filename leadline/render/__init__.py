@@ -11,6 +11,7 @@ from leadline.render.text import (
     safe_cell,
     safe_text,
     sparkline,
+    within,
 )
 
 __all__ = [
@@ -24,4 +25,5 @@ __all__ = [
     "safe_cell",
     "safe_text",
     "sparkline",
+    "within",
 ]

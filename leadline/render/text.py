@@ -41,6 +41,13 @@ def _shown(char: str) -> str:
     return char
 
 
+def within(title: str) -> str:
+    """
+    TITLE as it stands within a sentence: "end state", but "GPU model" and "QOS".
+    """
+    return title if title[1:2].isupper() else title[:1].lower() + title[1:]
+
+
 def safe_cell(text: str) -> str:
     """
     TEXT for a spreadsheet: what would be taken for a formula is led by an apostrophe.

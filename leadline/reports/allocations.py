@@ -36,7 +36,7 @@ COLUMNS = (
     Column("cluster", "Cluster"),
     Column("partition", "Partition"),
     Column("gpu_model", "GPU model"),
-    Column("resource", "Of"),
+    Column("resource", "Hours of"),
     Column("period", "Period"),
     Column("granted", "granted", "hours"),
     Column("used", "used", "hours"),

@@ -4,6 +4,7 @@ An answer as a table, as JSON and in words: the same for the terminal, pages and
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import datetime
 
@@ -12,7 +13,7 @@ from leadline.formats.times import format_time, parse_time
 from leadline.query import Answer, dimension, measure
 from leadline.query.periods import Period
 from leadline.query.sure import Sure
-from leadline.render import Column, Table, number, safe_text
+from leadline.render import Column, Table, number, safe_text, within
 from leadline.render.table import Value
 from leadline.store.contract import Found
 
@@ -131,15 +132,22 @@ def headline(answer: Answer) -> str:
     What was asked, in words: "Core hours used by program on fox, 1–31 October 2026 (Europe/Oslo)".
     """
     question = answer.question
-    text = ", ".join(measure(name).title for name in question.measures)
+    text = _listed([measure(name).title for name in question.measures])
     if question.by:
-        text += f" by {' and '.join(dimension(name).title.lower() for name in question.by)}"
+        text += f" by {' and '.join(within(dimension(name).title) for name in question.by)}"
     if question.bucket:
         text += f" per {question.bucket}"
     if question.where:
         text += f" where {', '.join(str(known) for known in question.where)}"
     span = span_text(answer.period)
     return safe_text(f"{text[:1].upper()}{text[1:]}, {span}")
+
+
+def _listed(titles: Sequence[str]) -> str:
+    """
+    Told apart by what none of them holds: "memory, 90 %; wait, median".
+    """
+    return ("; " if any(", " in title for title in titles) else ", ").join(titles)
 
 
 def span_text(period: Period) -> str:
@@ -166,8 +174,8 @@ def sentence(answer: Answer) -> str:
         return f"{known.title[:1].upper()}{known.title[1:]}: not measured in this period."
     unit = {"bytes": " GiB", "percent": " %", "kWh": " kWh"}.get(known.unit, "")
     text = f"{number(whole, known.unit)}{unit} {known.title}"
-    if not known.unit and whole == 1:
-        text = f"{known.title[:1].upper()}{known.title[1:]}: 1"
+    if (not known.unit and whole == 1) or ", " in known.title:  # "Wait, median: 00:21"
+        text = f"{known.title[:1].upper()}{known.title[1:]}: {number(whole, known.unit)}{unit}"
     shares = [share for share in answer.shares if share is not None]
     if answer.others_count and shares and not answer.multiple and not answer.question.bucket:
         shown, count = len(answer.rows), len(answer.rows) + answer.others_count
@@ -180,7 +188,7 @@ def footer(answer: Answer) -> list[str]:
     How sure: coverage, freshness, what is provisional, what else must be said.
     """
     approximate = [m for m in map(measure, answer.question.measures) if m.approximate]
-    about = [f"≈ within 2 %: {', '.join(m.title for m in approximate)}."] if approximate else []
+    about = [f"≈ within 2 %: {_listed([m.title for m in approximate])}."] if approximate else []
     return [*_rests_on(answer), *map(safe_text, about), *_noted(answer)]
 
 
@@ -192,7 +200,7 @@ def sure_lines(sure: Sure) -> list[str]:
 
 
 def _noted(answer: Answer | Sure) -> list[str]:
-    return [f"{safe_text(note)}." for note in answer.notes]
+    return [f"{safe_text(note[:1].upper() + note[1:])}." for note in answer.notes]
 
 
 def _rests_on(answer: Answer | Sure) -> list[str]:
@@ -233,6 +241,8 @@ def why_empty(answer: Answer) -> str:
             "No accounted run in this period, or none that matches. Runs come from "
             "`leadline backfill` or a scheduler's reader."
         )
+    if {measure(name).dataset for name in answer.question.measures} == {"capacity"}:
+        return "No node that matches has any capacity in this period."
     if kept := not_parted(answer):
         return (
             f"Samples are kept since {kept}, and hourly usage does not tell this apart. "

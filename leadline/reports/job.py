@@ -14,7 +14,7 @@ from leadline.errors import NothingKnownError
 from leadline.formats import Document
 from leadline.reports.job_cards import Card
 from leadline.reports.job_nodes import all_nodes
-from leadline.reports.job_runs import moment, own_id, run_of
+from leadline.reports.job_runs import moment, own_id, run_of, tasks_of
 from leadline.reports.profile import Node, Profile, Seen, Share, profile
 from leadline.store.contract import Store
 from leadline.store.scope import Scope
@@ -88,6 +88,8 @@ def job_view(
     start, end = moment(record, "job.start"), moment(record, "job.end")
     seen = profile(store, scope, job, found.begin, found.until or (now if running else None))
     if not record and not seen.profile.samples:
+        if tasks := tasks_of(store, scope, job):
+            raise NothingKnownError(f"job {job}: an array; ask for a task of it, as {tasks[0]}")
         raise NothingKnownError(
             f"job {job}: neither sampled nor accounted; write CLUSTER/NUMBER, as in fox/1234567"
         )

@@ -102,3 +102,16 @@ def own_id(store: Store, scope: Scope, job: str) -> str:
         where.append(Condition("job.het.offset", Op.IN, (int(part["part"]),)))
     found = store.scan("job", scope, where=where, order=("-@timestamp",), limit=1)
     return next((str(known["job.id"]) for batch in found for known in batch), job)
+
+
+def tasks_of(store: Store, scope: Scope, job: str) -> list[str]:
+    """
+    The jobs that are tasks of the array JOB, which is itself none where each has an id of its own.
+    """
+    cluster, _, number = job.partition("/")
+    where = (
+        Condition("cluster", Op.IN, (cluster,)),
+        Condition("job.array.id", Op.IN, (number,)),
+    )
+    found = store.scan("job", scope, where=where, fields=("job.id",), limit=RUN_LIMIT)
+    return sorted({str(known["job.id"]) for batch in found for known in batch})

@@ -63,7 +63,8 @@ def _no_advice(view: JobView, limits: AdviceSettings, *, said: bool) -> str:
     if view.agreed is not None:
         known += f", {100 * view.agreed:.0f} % of its CPU time"
     if view.profile.samples:
-        return f"Samples saw {known}: too little to say what would have sufficed."
+        rest = "more" if said else "what would have sufficed"
+        return f"Samples saw {known}: too little to say {rest}."
     return "" if said else "Nothing to advise by what was accounted."
 
 
@@ -95,8 +96,7 @@ def _head(view: JobView) -> str:
     owner = " / ".join(filter(None, [view.user, _text(record.get("project"))])) or "user unknown"
     took = "" if view.wall is None else duration(view.wall)
     if view.time.asked:
-        took += f" of {duration(view.time.asked)} asked"
-    took = took.strip()
+        took += f"{' of ' if took else ''}{duration(view.time.asked)} asked"
     hosts = [node.host for node in view.nodes]
     place = ", ".join(filter(None, [_partition(record.get("partition")), _hosts(hosts)]))
     name = _text(record.get("job.name"))

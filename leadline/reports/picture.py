@@ -18,6 +18,7 @@ from leadline.query.dimensions import dimension
 from leadline.query.measure import Measure
 from leadline.query.periods import midnight, move
 from leadline.query.question import BUCKETS, Question
+from leadline.render import within
 from leadline.render.charts import columns, heat, histogram, lines, stacked_area
 from leadline.render.charts.specs import others
 from leadline.store.plan import Scalar
@@ -132,7 +133,7 @@ def by_clock(asked: Question, answer: Answer, measure: Measure, ask: Ask) -> Spe
     if len(asked.by) == 1:
         name = asked.by[0]
         bars = [{"name": _clock_label(answer, name, row[name]), "value": rate(row)} for row in rows]
-        return columns(bars, unit, _(dimension(name).title).lower())
+        return columns(bars, unit, within(_(dimension(name).title)))
     cells = [
         {
             "across": _clock_label(answer, "hour_of_day", row["hour_of_day"]),
@@ -143,7 +144,7 @@ def by_clock(asked: Question, answer: Answer, measure: Measure, ask: Ask) -> Spe
     ]
     across = [f"{hour:02d}" for hour in range(24)]
     down = [named(answer, "weekday", weekday) for weekday in range(1, 8)]
-    return heat(cells, across, down, unit, _(dimension("hour_of_day").title).lower())
+    return heat(cells, across, down, unit, within(_(dimension("hour_of_day").title)))
 
 
 def clock_hours(
@@ -184,7 +185,7 @@ def classes(asked: Question, answer: Answer, measure: Measure, ask: Ask) -> Spec
         for place, name in enumerate(of.classes)
         if place or name in found
     ]
-    return histogram(rows, axis(measure), _(of.title).lower())
+    return histogram(rows, axis(measure), within(_(of.title)))
 
 
 def by_class(asked: Question, names: Sequence[str]) -> list[str]:
@@ -282,7 +283,6 @@ def over_time(asked: Question, answer: Answer, measure: Measure, ask: Ask) -> Sp
     return stacked_area(points, names, unit, bucket=bucket, unmeasured=bare)
 
 
-def unmeasured(missing: set[str], asked: Question, ask: Ask) -> list[tuple[str, str]]:
 def alone(asked: Question, measure: Measure, bucket: str, most: int) -> Question:
     """
     The MOST that have the greatest of one measure over time, whatever rows are ordered by.
@@ -293,6 +293,7 @@ def alone(asked: Question, measure: Measure, bucket: str, most: int) -> Question
     )
 
 
+def unmeasured(missing: set[str], asked: Question, ask: Ask) -> list[tuple[str, str]]:
     """
     Of the times MISSING in an answer those when nobody at all was measured, half a step around.
     """

@@ -37,7 +37,7 @@ WAITING = (
     Column("jobs", "Jobs", ""),
     *HELD,
     Column("max_seconds", "Longest", "seconds"),
-    Column("hours", "Waited", "hours"),
+    Column("hours", "Hours waited", "hours"),
     Column("times", "Times given", ""),
     Column("partition", "Partition"),
     Column("qos", "QOS"),
@@ -57,7 +57,7 @@ NOW = (
 OVER_TIME = (
     Column("time", "From"),
     Column("reason", "Reason"),
-    Column("waiting", "Jobs waiting, mean", bars=True),
+    Column("waiting", "Jobs waiting, mean", "ratio", bars=True),
     Column("jobs", "Jobs", ""),
     *HELD,
 )

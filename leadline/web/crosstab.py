@@ -13,6 +13,7 @@ from leadline.query import Answer
 from leadline.query.dimensions import dimension
 from leadline.query.measure import Measure
 from leadline.query.question import BUCKETS
+from leadline.render import within
 from leadline.reports.picture import CLOCK
 from leadline.store.plan import Scalar
 from leadline.web.tables import Cell, Link, head, label
@@ -89,7 +90,7 @@ def cross(answer: Answer, measure: Measure, link: Link) -> Cross | None:
         feet=tuple(feet),
         wholes=measure.adds,
         caption=_("{measure}, by {down} and {across}").format(
-            measure=_(measure.title), down=head(down).lower(), across=head(across).lower()
+            measure=_(measure.title), down=within(head(down)), across=within(head(across))
         ),
     )
 

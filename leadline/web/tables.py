@@ -12,6 +12,7 @@ from leadline.query import Answer
 from leadline.query.dimensions import DIMENSIONS, dimension
 from leadline.query.measure import Measure
 from leadline.query.question import BUCKETS, Question, Value
+from leadline.render import within
 from leadline.render.charts.colours import OTHERS_CLASS, assign
 from leadline.reports.picture import CLOCK
 from leadline.store.plan import Scalar
@@ -221,4 +222,4 @@ def _others(
 
 
 def known_dimensions() -> list[tuple[str, str]]:
-    return [(d.name, _(d.title).lower()) for d in DIMENSIONS]
+    return [(d.name, within(_(d.title))) for d in DIMENSIONS]

@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from leadline.commands import cli
+from leadline.errors import QuestionError
 from leadline.formats import Document
 from leadline.formats.times import format_time
 from leadline.store.lake import LakeStore
@@ -108,6 +109,24 @@ def test_a_bare_number_is_looked_for_on_every_cluster(folder: Path, tmp_path: Pa
     (tmp_path / "leadline.yaml").write_text("")
     both = leadline(tmp_path, "job", "5")
     assert "of which cluster? Write betzy/5 or fox/5" in str(both.exception)
+
+
+def test_several_jobs_are_one_table_for_programs(folder: Path) -> None:
+    """
+    One line of names, and then the rows of each.
+    """
+    told = leadline(folder, "job", "fox/1", "betzy/2", "--format", "csv").stdout
+    assert ["job,time,cores,memory_bytes,gpus,io_bytes_per_second"] == told.splitlines()
+
+
+def test_lists_know_the_periods_of_the_site(tmp_path: Path) -> None:
+    """
+    An allocation period of the settings is one for jobs, findings and command lines, too.
+    """
+    LakeStore(tmp_path / "lake").close()
+    (tmp_path / "leadline.yaml").write_text('periods: {"2026.1": 2026-04-01..2026-09-30}\n')
+    for words in ("jobs", "findings", "search", "nodes"):
+        assert not isinstance(leadline(tmp_path, words, "-p", "2026.1").exception, QuestionError)
 
 
 def test_cores_are_whole_in_json(folder: Path, tmp_path: Path) -> None:

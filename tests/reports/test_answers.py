@@ -4,7 +4,7 @@ Answers in words: what an empty one says.
 
 from __future__ import annotations
 
-from leadline.reports.answers import footer, why_empty
+from leadline.reports.answers import footer, headline, sentence, why_empty
 from tests.query.conftest import answer, heartbeat, sample, stored
 
 
@@ -29,3 +29,24 @@ def test_nodes_are_less_than_most_only_where_most_are_more() -> None:
     assert "(less than most: c " in footer(answer(one, day))[0]
     few = stored([heartbeat(host, hours[0]) for host in "abc"])
     assert "(below 90 %: " in footer(answer(few, day))[0]
+
+
+def test_titles_within_a_sentence() -> None:
+    """
+    A GPU model keeps its capitals, an end state has none; what holds a comma is told apart.
+    """
+    store = stored([sample(1)])
+    assert "by GPU model and end state" in headline(answer(store, "jobs by gpu_model, state"))
+    found = answer(store, "memory_p90, memory_max during all")
+    assert headline(found).startswith("Memory, 90 %; max memory, ")
+    assert sentence(found).startswith("Memory, 90 %: ")
+
+
+def test_without_capacity_chores_are_named() -> None:
+    """
+    Utilisation comes from what `leadline chores` makes: filters are not to blame.
+    """
+    store = stored([sample(1), heartbeat("c1", "2026-11-20T10:30:00.000Z")])
+    found = answer(store, "cpu_utilisation by host during 2026")
+    assert "filters" not in why_empty(found)
+    assert "No capacity of nodes is known here: `leadline chores`" in " ".join(footer(found))

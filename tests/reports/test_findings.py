@@ -198,6 +198,9 @@ def test_accounts_that_differ_are_told() -> None:
         process(h + 0.5, core_seconds=5 * 3600.0, **{"job.id": "fox/7"}) for h in range(1, 9)
     ]
     assert [] == found(accounted, *all_of_it, kind="accounts differ")
+    assert [] == found(accounted, kind="accounts differ"), "nothing is sampled there at all"
+    late = process(10.5, core_seconds=60.0, **{"job.id": "fox/8"})
+    assert [] == found(accounted, late, kind="accounts differ"), "before the first sample"
 
 
 def test_a_silent_cluster_is_one_finding() -> None:

@@ -6,6 +6,9 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+import pytest
+
+from leadline.errors import NothingKnownError
 from leadline.formats import Document
 from leadline.formats.times import format_time
 from leadline.reports.advice import advise
@@ -48,6 +51,7 @@ def test_what_waits_again_shows_nothing_of_its_last_run() -> None:
     assert (0, None, 16) == (seen.profile.samples, seen.cpu.mean, seen.cpu.asked)
     text = summary(seen, advise(seen))
     assert "submitted 2026-11-20 11:00 (UTC), Priority, not started" in text
+    assert "PENDING  03:00 asked" in text
     assert "No advice: it has not started." in text
     assert "Other runs of this id: fox/7@1" in text
 
@@ -99,3 +103,15 @@ def test_what_a_running_job_is_accounted_is_not_its_use() -> None:
     running = {k: v for k, v in record().items() if k not in gone}
     seen = view({**running, "job.core_seconds.used": 0.0}, *samples(8, 30))
     assert (8.0, 0.5) == (seen.cpu.mean, seen.cpu.share)
+
+
+def test_an_array_names_a_task_of_it() -> None:
+    """
+    Where each task has an id of its own the array is no job: one to ask for is told.
+    """
+    tasks = [
+        {**record(), "job.id": f"fox/7.{n}", "job.run": f"fox/7.{n}@1", "job.array.id": "7"}
+        for n in (2, 1)
+    ]
+    with pytest.raises(NothingKnownError, match=r"fox/7: an array; .* as fox/7\.1$"):
+        job_view(stored(tasks), EVERYTHING, "fox/7", NOW)

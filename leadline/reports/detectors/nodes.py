@@ -5,12 +5,14 @@ Nodes and cards that are silent, failing, or looked at too seldom to tell much.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator, Mapping
+from datetime import timedelta
 from itertools import pairwise
 
 from leadline.formats.counted import counted
 from leadline.formats.times import format_time, parse_time
 from leadline.render import duration
-from leadline.reports.agreement import agreement
+from leadline.reports.agreement import Agreement, agreement
 from leadline.reports.finding import (
     COUNT,
     FIRST,
@@ -28,6 +30,8 @@ from leadline.reports.nodes import Host, fleet
 from leadline.store.plan import Condition, Op
 
 PLACE = groups("cluster", "host.name")
+CLUSTER = groups("cluster")
+BEFORE = timedelta(hours=1)  # a first sample speaks for some time before it
 
 
 def silent(case: Case) -> list[Finding]:
@@ -170,11 +174,11 @@ def accounts_differ(case: Case) -> list[Finding]:
     """
     Clusters whose samples saw much less, or much more, than their scheduler accounted.
     """
-    asked = {str(v) for c in case.where if c.field == "cluster" for v in c.values}
+    since = {str(row["cluster"]): str(row["first"]) for row in case.ask("process", CLUSTER, FIRST)}
     found = []
-    for one in agreement(case.store, case.scope, case.start, case.end):
+    for one in _agreed(case, since):
         accounted = one.accounted + one.unseen_hours
-        if one.share is None or (asked and one.cluster not in asked):
+        if one.share is None:
             continue
         apart = abs(one.sampled - accounted)
         agrees = case.limits.agree_share <= one.share <= 1 / case.limits.agree_share
@@ -184,7 +188,7 @@ def accounts_differ(case: Case) -> list[Finding]:
                     kind="accounts differ",
                     cluster=one.cluster,
                     object="samples and accounts",
-                    since=format_time(case.start),
+                    since=since[one.cluster],
                     until=format_time(case.end),
                     evidence=one.told,
                     remedy="look at jobs of both, `leadline job` shows the two figures",
@@ -192,6 +196,16 @@ def accounts_differ(case: Case) -> list[Finding]:
                 )
             )
     return found
+
+
+def _agreed(case: Case, since: Mapping[str, str]) -> Iterator[Agreement]:
+    """
+    Of each cluster SINCE its first sample: what was accounted before it could not be seen.
+    """
+    for cluster, first in since.items():
+        start = max(case.start, parse_time(first) - BEFORE)
+        told = agreement(case.store, case.scope, start, case.end)
+        yield from (one for one in told if one.cluster == cluster)
 
 
 def node_names(case: Case) -> list[Finding]:

@@ -123,7 +123,7 @@ def job(job: str, run: str, format: str) -> Response:
     if format == "json":
         return as_json(job_json(view, desk().site.advice))
     if format == "csv":
-        return as_csv(render(profile_table(view), "csv") + "\n", "job.csv")
+        return as_csv(render(profile_table([view]), "csv") + "\n", "job.csv")
     picture = job_picture(view, desk().site.zone)
     if picture is None:
         raise QuestionError(f"job {job}: too few samples for a picture")
