@@ -22,7 +22,7 @@ from leadline.commands.showing import waiting
 from leadline.errors import SettingsError
 from leadline.formats.counted import counted
 from leadline.query.periods import parse_period
-from leadline.render import safe_text
+from leadline.render import number, safe_text
 from leadline.settings.typed import parse_duration
 from leadline.settings.zones import local_zone
 from leadline.store.plan import Aggregate, Condition, Function, Group, Op, Plan, Row
@@ -147,18 +147,19 @@ def unmatched(context: Context, period: str, top: int, by: str) -> None:
     every = _number(total[0]["seconds"]) / 3600
     none = sum(_number(row["seconds"]) for row in rows) / 3600
     share = 100 * none / every if every else 0.0
-    click.echo(f"{none:,.1f} of {every:,.1f} core hours ({share:.1f} %) have no program.")
+    told = f"{number(none, 'hours')} of {number(every, 'hours')} core hours ({share:.1f} %)"
+    click.echo(f"{told} have no program.")
     if rows:
         click.echo(f"{'core hours':>12} {'samples':>9} {'users':>6}  command")
     for row in rows[:top]:
         click.echo(
-            f"{_number(row['seconds']) / 3600:12,.1f} {_number(row['samples']):9,.0f}"
+            f"{number(_number(row['seconds']) / 3600, 'hours'):>12} {_number(row['samples']):9,.0f}"
             f" {_number(row['users']):6,.0f}"
             f"  {safe_text(str(row['command.shape'] or row['process.name']))}"
         )
     if len(rows) > top:
         rest = sum(_number(row["seconds"]) for row in rows[top:]) / 3600
-        click.echo(f"{rest:12,.1f} {'':9} {'':6}  others ({len(rows) - top})")
+        click.echo(f"{number(rest, 'hours'):>12} {'':9} {'':6}  others ({len(rows) - top})")
 
 
 def _hours(
@@ -234,7 +235,7 @@ def apply(context: Context, since: str, dry_run: bool) -> None:
         click.echo(f"{'core hours':>12}  from → to")
     for (before, after), seconds in sorted(moves.items(), key=lambda item: -item[1]):
         names = f"{before or 'unmatched'} → {after or 'unmatched'}"
-        click.echo(f"{seconds / 3600:12,.1f}  {safe_text(names)}")
+        click.echo(f"{number(seconds / 3600, 'hours'):>12}  {safe_text(names)}")
 
 
 def since_day(text: str) -> datetime:

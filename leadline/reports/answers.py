@@ -179,8 +179,18 @@ def sentence(answer: Answer) -> str:
     shares = [share for share in answer.shares if share is not None]
     if answer.others_count and shares and not answer.multiple and not answer.question.bucket:
         shown, count = len(answer.rows), len(answer.rows) + answer.others_count
-        text += f"; {shown:,} of {count:,} make up {100 * sum(shares):.0f} %"
+        text += f"; {shown:,} of {count:,} make up {_part(sum(shares))}"
     return f"{text}."
+
+
+def _part(share: float) -> str:
+    """
+    What is not all is not 100 %, what is not nothing is not 0 %.
+    """
+    rounded = f"{100 * share:.0f} %"
+    if rounded == "100 %" and share < 1:
+        return "nearly all"
+    return "less than 1 %" if rounded == "0 %" and share > 0 else rounded
 
 
 def footer(answer: Answer) -> list[str]:

@@ -165,7 +165,8 @@ def _missing(view: JobView, uses: Sequence[Use], had: Machine) -> tuple[str, ...
         found.append("waiting for I/O")
     elif had.waiting is None and not had.alone:
         found.append("waiting for I/O (its nodes were shared)")
-    return (*found, "memory bandwidth", "messages between its nodes")
+    found.append("memory bandwidth")
+    return (*found, "messages between its nodes") if len(view.nodes) > 1 else tuple(found)
 
 
 def _speedup(view: JobView, cores: Use) -> float | None:

@@ -59,7 +59,10 @@ def test_dead_weight_and_zombies() -> None:
     assert [] == found(*busy, kind="dead weight")
     assert [] == found(*[{k: v for k, v in d.items() if k != "core_seconds"} for d in idle],
                        kind="dead weight")  # fmt: skip
-    assert 1 == len(found(process(1, **{"process.state": "Z"}), kind="zombie"))
+    dead = [process(h, **{"process.state": "Z"}) for h in (1, 2)]
+    assert ["defunct in 2 samples"] == [one.evidence for one in found(*dead, kind="zombie")]
+    moment = [process(h, h, **{"process.state": "Z"}) for h in (1, 2)]
+    assert [] == found(*moment, kind="zombie"), "two processes, each dead for a moment"
 
 
 def card(busy: float, number: int = 0) -> Document:

@@ -57,8 +57,8 @@ def test_what_is_gone_is_over_and_may_come_back_as_new() -> None:
     later = START + timedelta(hours=60)
     assert "1 gone" in str(look(store, later))
     assert {} == lasting(store, EVERYTHING, later)
-    store.write(zombies(range(59, 60)), "create")
-    assert [at(59.5)] == [one.since for one in seen(store, later)]
+    store.write(zombies(range(58, 60)), "create")
+    assert [at(58.5)] == [one.since for one in seen(store, later)]
 
 
 def test_silence_is_no_cure() -> None:

@@ -24,7 +24,7 @@ from leadline.reports.finding import (
     total,
 )
 from leadline.reports.presence import presence
-from leadline.store.plan import Condition, Op, Row
+from leadline.store.plan import Condition, Op, Row, Scalar
 
 WHO = groups("cluster", "host.name", "user.name")
 NO_JOB = Condition("job.id", Op.MISSING)
@@ -102,20 +102,30 @@ def _person(row: Row) -> bool:
 
 def zombies(case: Case) -> list[Finding]:
     """
-    Dead processes whose parent never asked how they ended.
+    Dead processes whose parent never asked how they ended. Each is dead for a moment: one that a
+    second look finds gone is none.
     """
     rows = case.ask(
         "process",
-        (*WHO, *groups("process.name")),
+        (*WHO, *groups("process.name", "process.entity_id")),
         FIRST,
         LAST,
         COUNT,
         where=(Condition("process.state", Op.IN, ("Z",)),),
     )
-    return [
-        _about(row, "zombie", f"defunct in {counted(amount(row, 'n'), 'sample')}", "end its parent")
-        for row in rows
-    ]
+    alike: dict[tuple[Scalar | None, ...], list[Row]] = defaultdict(list)
+    for row in rows:
+        if amount(row, "n") > 1:
+            alike[row["cluster"], row["host.name"], row["user.name"], row["process.name"]].append(
+                row
+            )
+    found = []
+    for those in alike.values():
+        since = min(str(row["first"]) for row in those)
+        about = {**those[0], "first": since, "last": max(str(row["last"]) for row in those)}
+        seen = counted(sum(amount(row, "n") for row in those), "sample")
+        found.append(_about(about, "zombie", f"defunct in {seen}", "end its parent"))
+    return found
 
 
 def dead_weight(case: Case) -> list[Finding]:
