@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 
 
 class Type(StrEnum):
@@ -41,7 +42,7 @@ class Field:
     signed: bool = False  # numbers are refused below 0 unless this says otherwise
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Dataset:
     name: str
     meaning: str
@@ -52,7 +53,7 @@ class Dataset:
     replaces: bool = False  # a later version of a document takes the place of an earlier one
     sort: tuple[str, ...] = ("host.name", "@timestamp")
 
-    @property
+    @cached_property
     def by_name(self) -> dict[str, Field]:
         return {field.name: field for field in self.fields}
 

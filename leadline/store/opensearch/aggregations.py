@@ -7,18 +7,16 @@ engine's own are estimates.
 
 from __future__ import annotations
 
-import math
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from heapq import nsmallest
 from itertools import islice
 from typing import Any
 
 from leadline.errors import StoreError
-from leadline.formats import DATASETS, Field, Type
+from leadline.formats import DATASETS, Type
 from leadline.formats.field import NUMBERS
-from leadline.formats.times import format_time
 from leadline.store.classes import BITS
 from leadline.store.clocks import Reading
 from leadline.store.opensearch.clock import by_clock, clock_of
@@ -30,7 +28,9 @@ from leadline.store.opensearch.conditions import (
     known_field,
     query,
 )
+from leadline.store.opensearch.figures import figures, reader
 from leadline.store.plan import (
+    ROWS,
     Aggregate,
     Bucket,
     Condition,
@@ -44,7 +44,9 @@ from leadline.store.plan import (
 from leadline.store.scope import Scope
 from leadline.store.values import flat_path
 
-PAGE = 10_000
+PAGE = 10_000  # rows at once
+LIGHT_PAGE = 50_000  # where they hold sums alone: each page looks at every document again
+LIGHT = frozenset({"stats", "filter", "aggs"})
 ALL = "all"
 EXACT_DISTINCT = 500_000  # values listed; beyond, a distinct count is the engine's estimate
 PRECISION = 40_000  # of an estimate over everything: the engine's most
@@ -89,7 +91,24 @@ def answer(plan: Plan, scope: Scope, search: Search) -> list[Row]:
     for aggregate in plan.aggregates:
         if aggregate.function is Function.DISTINCT:
             count_distinct(plan, aggregate, matching, rows, search)
-    return list(rows.values())
+    return best(plan, rows)
+
+
+def best(plan: Plan, rows: dict[Key, Row]) -> list[Row]:
+    """
+    The rows, or as few as are enough and how many there are.
+    """
+    if not plan.best or plan.limit is None or len(rows) <= plan.limit:
+        return list(rows.values())
+    name = plan.best.removeprefix("-")
+    sign = 1 if plan.best.startswith("-") else -1
+
+    def place(key: Key) -> tuple[object, ...]:
+        value = rows[key][name]
+        ranked = sign * float(value) if value is not None else 0.0
+        return value is None, ranked, [(part is None, str(part)) for part in key]
+
+    return [rows[key] | {ROWS: len(rows)} for key in nsmallest(plan.limit, rows, key=place)]
 
 
 def whole(plan: Plan, matching: Query, search: Search) -> dict[Key, Row]:
@@ -99,7 +118,7 @@ def whole(plan: Plan, matching: Query, search: Search) -> dict[Key, Row]:
     found = search(body)
     results = found.get("aggregations", {}).get(ALL, {})
     count = found["hits"]["total"]["value"]
-    return {(): {a.name: read(plan, a, results, count) for a in plan.aggregates}}
+    return {(): {name: read(results, count) for name, read in figures(plan).items()}}
 
 
 def one_by_one(aggregations: dict[str, object]) -> dict[str, object]:
@@ -112,9 +131,10 @@ def one_by_one(aggregations: dict[str, object]) -> dict[str, object]:
 
 def grouped(plan: Plan, matching: Query, search: Search) -> dict[Key, Row]:
     found: dict[Key, Row] = {}
+    readers = figures(plan)
     for key, bucket in buckets(plan, plan.by, matching, metrics(plan), search):
         count = bucket["doc_count"]
-        found[key] = {a.name: read(plan, a, bucket, count) for a in plan.aggregates}
+        found[key] = {name: read(bucket, count) for name, read in readers.items()}
     return found
 
 
@@ -194,7 +214,8 @@ def pages(
 ) -> Iterator[tuple[Key, Any]]:
     sources = [{f"g{n}": source(plan, group)} for n, group in enumerate(groups)]
     readers = [reader(plan, group) for group in groups]
-    composite: dict[str, object] = {"size": PAGE, "sources": sources}
+    size = LIGHT_PAGE if light(aggregations) else PAGE
+    composite: dict[str, object] = {"size": size, "sources": sources}
     rows: dict[str, object] = {"composite": composite}
     if aggregations:
         rows["aggs"] = aggregations
@@ -208,9 +229,16 @@ def pages(
                 tuple(read(v) for read, v in zip(readers, bucket["key"].values(), strict=True)),
                 bucket,
             )
-        if "after_key" not in page or len(page["buckets"]) < PAGE:
+        if "after_key" not in page or len(page["buckets"]) < size:
             return
         composite["after"] = page["after_key"]
+
+
+def light(aggregations: Mapping[str, Any]) -> bool:
+    """
+    Whether they make no buckets of their own, nor keep many numbers for each.
+    """
+    return all(one.keys() <= LIGHT and light(one.get("aggs", {})) for one in aggregations.values())
 
 
 def source(plan: Plan, group: Group) -> dict[str, object]:
@@ -240,45 +268,6 @@ def source(plan: Plan, group: Group) -> dict[str, object]:
 def time_field(plan: Plan, group: Group) -> str:
     field = DATASETS[plan.dataset].by_name.get(group.field)
     return group.field if field is not None and field.type is Type.DATE else plan.time
-
-
-def reader(plan: Plan, group: Group) -> Callable[[Any], Scalar | None]:
-    """
-    How a bucket's key becomes what a row carries.
-    """
-    if group.bucket is Bucket.HOUR:
-        return instant
-    if group.bucket is Bucket.CLASS:
-        return lambda value: None if value is None else int(value)
-    if group.bucket is not None:
-        return day
-    field = plan.fields.get(group.field)
-    return value_reader(field) if field is not None else lambda value: value
-
-
-def value_reader(field: Field) -> Callable[[Any], Scalar | None]:
-    if field.type is Type.DATE:
-        return instant
-    if field.type is Type.DAY:
-        return day
-    if field.type is Type.BOOLEAN:
-        return lambda value: None if value is None else value in (True, 1, "true")
-    if field.type is Type.LONG:
-        return lambda value: None if value is None else int(value)
-    return lambda value: value
-
-
-def instant(milliseconds: Any) -> str | None:
-    if milliseconds is None:
-        return None
-    return format_time(datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=milliseconds))
-
-
-def day(milliseconds: Any) -> str | None:
-    if isinstance(milliseconds, str):
-        return milliseconds[:10]
-    text = instant(milliseconds)
-    return None if text is None else text[:10]
 
 
 def metrics(plan: Plan) -> dict[str, object]:
@@ -318,26 +307,6 @@ def metric(plan: Plan, aggregate: Aggregate) -> dict[str, object] | None:
         return {"stats": {"field": name}}
     direction = "asc" if aggregate.function is Function.MIN else "desc"
     return {"terms": {"field": name, "size": 1, "order": {"_key": direction}}}
-
-
-def read(plan: Plan, aggregate: Aggregate, results: Any, count: int) -> Scalar | None:
-    """
-    One aggregate of a bucket; where no index is there, results are empty.
-    """
-    found = results.get(f"a{plan.aggregates.index(aggregate)}", {})
-    if aggregate.where or aggregate.function is Function.PERCENTILE:
-        count, found = found.get("doc_count", 0), found.get("m", {})
-    if aggregate.function is Function.COUNT:
-        return int(found.get("doc_count", 0)) if aggregate.field else count
-    if aggregate.function is Function.DISTINCT:
-        return 0
-    if aggregate.function is Function.PERCENTILE:
-        value = next((item["value"] for item in found.get("values", [])), None)
-        return None if value is None or math.isnan(value) else float(value)
-    convert = value_reader(known_field(plan.dataset, aggregate.field))
-    if found.get("buckets"):
-        return convert(found["buckets"][0]["key"])
-    return convert(found[str(aggregate.function)]) if found.get("count") else None
 
 
 def count_distinct(

@@ -10,8 +10,8 @@ from typing import Any
 from leadline.errors import StoreError
 from leadline.formats import DATASETS
 from leadline.store.contract import DatasetHealth, Health
-from leadline.store.opensearch.aggregations import instant
 from leadline.store.opensearch.client import Client
+from leadline.store.opensearch.figures import instant
 
 
 def health(client: Client, prefix: str) -> Health:

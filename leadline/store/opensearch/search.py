@@ -11,8 +11,9 @@ from datetime import datetime
 from typing import Any
 
 from leadline.store.contract import Found, Hit, counted
-from leadline.store.opensearch.aggregations import Search, instant
+from leadline.store.opensearch.aggregations import Search
 from leadline.store.opensearch.conditions import Query, any_of, query
+from leadline.store.opensearch.figures import instant
 from leadline.store.plan import Condition
 from leadline.store.scope import Scope
 from leadline.store.words import Search as Wanted

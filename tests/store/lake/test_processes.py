@@ -39,7 +39,7 @@ def write(folder: Path, writer: int, stop: Event, answers: mp.Queue[tuple[str, i
     store = LakeStore(folder, threads=1)
     accepted = own = 0
     number = 0
-    while not stop.is_set():
+    while not number or not stop.is_set():
         shared = number % 3 == 0
         outcome = store.write(
             batch(number if shared else (writer + 1) * 1_000_000 + number), "create"

@@ -5,6 +5,8 @@ What the engine would cut, estimate or half answer: read whole, or refused with 
 from __future__ import annotations
 
 import time
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -13,14 +15,15 @@ from leadline.settings import Duration
 from leadline.store.opensearch import aggregations
 from leadline.store.opensearch.settings import OpenSearchSettings
 from leadline.store.opensearch.store import OpenSearchStore
-from leadline.store.plan import Aggregate, Function, Group, Plan
+from leadline.store.plan import ROWS, Aggregate, Function, Group, Plan
 from leadline.store.scope import EVERYTHING
 from tests.store.documents import process
 from tests.store.opensearch.scripted import Asked, Reply, scripted
 
+COUNT = Aggregate("n", Function.COUNT)
 BY_UPTIME = Plan(
     "process",
-    (Aggregate("n", Function.COUNT), Aggregate("users", Function.DISTINCT, "user.name")),
+    (COUNT, Aggregate("users", Function.DISTINCT, "user.name")),
     by=(Group("sample.uptime"),),
 )
 
@@ -33,16 +36,59 @@ def filled(opensearch_store: OpenSearchStore) -> OpenSearchStore:
 
 
 @pytest.mark.opensearch
+@pytest.mark.parametrize("of", [Function.DISTINCT, Function.MAX])
 def test_more_groups_than_a_page_are_all_there(
-    filled: OpenSearchStore, monkeypatch: pytest.MonkeyPatch
+    filled: OpenSearchStore, monkeypatch: pytest.MonkeyPatch, of: Function
 ) -> None:
     """
-    Page after page, none twice.
+    Page after page, none twice; rows of sums alone in larger ones.
     """
     monkeypatch.setattr(aggregations, "PAGE", 7)
-    rows = filled.ask(BY_UPTIME, EVERYTHING)
+    monkeypatch.setattr(aggregations, "LIGHT_PAGE", 11)
+    plan = replace(BY_UPTIME, aggregates=(COUNT, Aggregate("users", of, "user.name")))
+    rows = filled.ask(plan, EVERYTHING)
     assert sorted(row["sample.uptime"] for row in rows) == list(range(50))  # type: ignore[type-var]
-    assert all((row["n"], row["users"]) == (1, 1) for row in rows)
+    told = {"users": 1} if of is Function.DISTINCT else {}
+    assert all({**row, "n": 1, **told} == row for row in rows)
+
+
+@pytest.mark.opensearch
+def test_fifty_thousand_rows_of_sums_are_one_page(filled: OpenSearchStore) -> None:
+    """
+    The engine takes pages as large as they are asked for.
+    """
+    asked = []
+
+    def search(body: dict[str, Any]) -> Any:
+        asked.append(body)
+        return filled.ask_engine("process", body)
+
+    filled.refresh("process")
+    summed = (COUNT, Aggregate("cpu", Function.SUM, "core_seconds"))
+    plan = replace(BY_UPTIME, aggregates=summed)
+    assert len(aggregations.answer(plan, EVERYTHING, search)) == 50
+    (body,) = asked
+    assert body["aggs"]["rows"]["composite"]["size"] == aggregations.LIGHT_PAGE
+
+
+@pytest.mark.opensearch
+@pytest.mark.parametrize(
+    ("best", "users"), [("cpu", ["u9", "u8"]), ("-cpu", ["u1", "u2"]), ("n", ["u0", "u1"])]
+)
+def test_the_best_are_sent_and_the_rest_counted(
+    opensearch_store: OpenSearchStore, best: str, users: list[str]
+) -> None:
+    """
+    The greatest or the least first, what has no value last, ties by name.
+    """
+    used = [{"user.name": f"u{n}", **({"core_seconds": float(n)} if n else {})} for n in range(10)]
+    batch = [{**process(n), **one} for n, one in enumerate(used)]
+    batch[0].pop("core_seconds", None)
+    opensearch_store.write(batch, "create")
+    summed = (COUNT, Aggregate("cpu", Function.SUM, "core_seconds"))
+    plan = Plan("process", summed, by=(Group("user.name"),), best=best, limit=2)
+    rows = opensearch_store.ask(plan, EVERYTHING)
+    assert [(row["user.name"], row[ROWS]) for row in rows] == [(user, 10) for user in users]
 
 
 @pytest.mark.opensearch
