@@ -221,7 +221,7 @@ def _table(
 
 
 def _comparable(name: str, answers: Mapping[str, Answer], earlier: Mapping[str, Answer]) -> bool:
-    if name not in earlier:
+    if name not in earlier or earlier[name].kept_from:
         return False
     now, past = answers[name].coverage.share, earlier[name].coverage.share
     return now is None or (past or 0.0) >= LEAST_COVERED * now

@@ -16,7 +16,16 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from urllib.parse import urlencode, urlsplit
 
-from flask import Response, g, has_request_context, make_response, redirect, request, url_for
+from flask import (
+    Response,
+    g,
+    has_request_context,
+    make_response,
+    redirect,
+    render_template,
+    request,
+    url_for,
+)
 from werkzeug.wrappers import Response as AnyResponse
 
 from leadline.errors import NotAllowedError, SettingsError
@@ -254,8 +263,7 @@ def refused(code: int, message: str) -> Response:
     if for_programs():
         answer = problem(code, "Refused", message)
     else:
-        answer = make_response(f"{message}\n", code)
-        answer.headers["Content-Type"] = "text/plain; charset=utf-8"
+        answer = make_response(render_template("refused.html", message=message), code)
     if code == 401:
         answer.headers["WWW-Authenticate"] = 'Bearer realm="leadline"'
     return answer

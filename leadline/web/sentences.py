@@ -15,13 +15,13 @@ from leadline.query.measure import Measure
 from leadline.query.periods import Period
 from leadline.query.question import BUCKETS, Filter
 from leadline.query.sure import Sure
+from leadline.render import within
 from leadline.reports.picture import CLOCK
 from leadline.web.asking import desk
 from leadline.web.spoken import spoken_period
 from leadline.web.tables import label
-from leadline.web.words import ago, change, days, moment, number, percent
+from leadline.web.words import ago, days, moment, number, percent, stamp
 
-LEAST_COVERED = 0.8
 SEVERAL = 3  # clusters named one by one
 
 
@@ -33,7 +33,7 @@ def title(answer: Answer, measures: Sequence[Measure]) -> str:
     words = measured(measures)
     words = words[0].upper() + words[1:]
     if asked.by:
-        names = _(" and ").join(_(dimension(name).title).lower() for name in asked.by)
+        names = _(" and ").join(within(_(dimension(name).title)) for name in asked.by)
         words = _("{measure} by {names}").format(measure=words, names=names)
     if asked.bucket:
         words += f" {per(asked.bucket)}"
@@ -58,7 +58,7 @@ def spoken_filter(known: Filter) -> str:
     values = str(known).partition("!=" if known.negated else "=")[2]
     spoken = values.replace("|", _(" or ")).strip('"').replace("(none)", _("(none)"))
     spoken = spoken if len(spoken) <= 80 else spoken[:79] + "…"
-    told = f"{_(dimension(known.dimension).title).lower()} {spoken}"
+    told = f"{within(_(dimension(known.dimension).title))} {spoken}"
     return _("not {filter}").format(filter=told) if known.negated else told
 
 
@@ -71,11 +71,14 @@ def _filter(known: Filter) -> str:
 
 def span(period: Period) -> str:
     """
-    The days of a period where it is made of days; else its own words.
+    The days of a period where it is made of days, the moments between which it lies; else its own
+    words.
     """
     whole = period.days
     if whole is not None and period.text not in BUCKETS:
         return days(whole[0], whole[1] - timedelta(days=1))
+    if ".." in period.text and period.start is not None and period.end is not None:
+        return " – ".join(stamp(one.astimezone(period.zone)) for one in (period.start, period.end))
     return spoken_period(period.text)
 
 
@@ -140,7 +143,7 @@ def _leaders(answer: Answer, measure: Measure) -> str:
     shown = sum(amount for amount, _row in sized)
     return _("The first {count} by {kind} make up {share}; {name} leads with {percent}.").format(
         count=len(sized),
-        kind=_(dimension(asked.by[0]).title).lower(),
+        kind=within(_(dimension(asked.by[0]).title)),
         share=percent(shown / whole),
         name=name,
         percent=percent(most / whole),
@@ -149,19 +152,6 @@ def _leaders(answer: Answer, measure: Measure) -> str:
 
 def _float(value: object) -> float:
     return float(value) if isinstance(value, int | float) else 0.0
-
-
-def compared(now: Answer, before: Answer, measure: Measure) -> str:
-    if not comparable(now, before):
-        return ""
-    return change(now.total.get(measure.name), before.total.get(measure.name))
-
-
-def comparable(now: Answer, before: Answer) -> bool:
-    """
-    Whether it was looked at then as now: else a difference is one of looking.
-    """
-    return (before.coverage.share or 0.0) >= LEAST_COVERED * (now.coverage.share or 1.0)
 
 
 def clusters() -> str:

@@ -46,6 +46,7 @@ SENTENCES = (
     "leadline.query.unowned",
     "leadline.reports.advice",
     "leadline.reports.agreement",
+    "leadline.reports.cards",
     "leadline.reports.detectors.cards",
     "leadline.reports.detectors.jobs",
     "leadline.reports.detectors.nodes",

@@ -5,6 +5,8 @@ way out.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from flask import Flask, Response, current_app, make_response, render_template, request, url_for
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
 from werkzeug.wrappers import Response as AnyResponse
@@ -30,6 +32,8 @@ REFUSED = {
     413: later("That is larger than any form here."),
 }
 
+FORMS = ("usage", "jobs", "findings", "search", "compare")
+
 
 def add_errors(app: Flask) -> None:
     app.register_error_handler(QuestionError, bad_question)
@@ -41,7 +45,31 @@ def add_errors(app: Flask) -> None:
 def bad_question(error: QuestionError) -> Response:
     if isinstance(error, NothingKnownError):
         return failed(404, _("Nothing is known of it"), said(str(error)))
-    return failed(400, _("That cannot be asked"), said(str(error)))
+    return failed(400, _("That cannot be asked"), said(str(error)), again=asked_again())
+
+
+def asked_again() -> list[tuple[str, str, str]]:
+    """
+    The fields of the form this came from, by their labels, so that one of them can be changed.
+    """
+    if request.endpoint not in FORMS:
+        return []
+    labels = {
+        "measure": _("measure"),
+        "by": _("by"),
+        "and": _("and by"),
+        "named": _("name or number"),
+        "words": _("words"),
+        "job": _("jobs"),
+        "kind": _("kind"),
+        "cluster": _("cluster"),
+        "where": _("where"),
+        "period": _("during"),
+        "top": _("top"),
+        "shortest": _("minutes at least"),
+    }
+    given = {name: " ".join(request.args.getlist(name)) for name in request.args}
+    return [(label, name, given[name]) for name, label in labels.items() if name in given]
 
 
 def out_of_order(error: LeadlineError) -> Response:
@@ -82,14 +110,23 @@ def broken(error: Exception) -> Response:
     return failed(500, _("Something broke"), told)
 
 
-def failed(code: int, title: str, message: str, hints: str = "", lang: str = "") -> Response:
+def failed(
+    code: int,
+    title: str,
+    message: str,
+    hints: str = "",
+    lang: str = "",
+    again: Sequence[tuple[str, str, str]] = (),
+) -> Response:
     """
     One clear line, as a page or as JSON, whichever was asked for; LANG, where it is not the
-    reader's.
+    reader's. What was asked can be asked AGAIN, otherwise.
     """
     if for_programs():
         return problem(code, title, message)
-    page = render_template("error.html", title=title, message=message, hints=hints, lang=lang)
+    page = render_template(
+        "error.html", title=title, message=message, hints=hints, lang=lang, again=again
+    )
     response = make_response(page)
     response.status_code = code
     return response

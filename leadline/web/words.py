@@ -73,20 +73,20 @@ def percent(ratio: float) -> str:
     return figure(f"{100 * ratio:,.0f} %", current())
 
 
-def change(now: Figure, before: Figure) -> str:
+def change(now: Figure, before: Figure, span: str) -> str:
     """
-    How much more or less than before, as a sentence goes on.
+    How much more or less than before, in SPAN, as a sentence goes on.
     """
     if not isinstance(now, int | float) or not isinstance(before, int | float) or not before:
         return ""
     ratio = now / before - 1
     if abs(ratio) < 0.005:
-        return _("as much as in the span before")
+        return _("as much as in {span}").format(span=span)
     if ratio > MOST_CHANGE:
         return ""
     if ratio > 0:
-        return _("{percent} more than in the span before").format(percent=percent(ratio))
-    return _("{percent} less than in the span before").format(percent=percent(-ratio))
+        return _("{percent} more than in {span}").format(percent=percent(ratio), span=span)
+    return _("{percent} less than in {span}").format(percent=percent(-ratio), span=span)
 
 
 def gain(now: Figure, before: Figure) -> str:

@@ -33,7 +33,7 @@ MOST = {
     f"/usage?by=job&period={YEAR}": 24,
     "/jobs": 9,
     "/nodes": 12,
-    "/findings": 37,
+    "/findings": 38,
     "/allocations": 2,
     "/search?words=gmx": 6,
     "/data": 18,

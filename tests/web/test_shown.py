@@ -161,6 +161,31 @@ def test_allocations_are_the_same_as_files() -> None:
     assert old.startswith("project,cluster,")
 
 
+def test_nothing_has_no_picture_to_fetch(client: FlaskClient) -> None:
+    """
+    A page without rows links no picture, which could not be drawn; an empty table is one.
+    """
+    links = [form for _address, form in files_of(client, "/usage?period=2020-01")]
+    assert links == ["csv", "json"]
+
+
+def test_jobs_side_by_side_say_what_each_page_says(client: FlaskClient) -> None:
+    """
+    Eight cores asked for, and what to type next time.
+    """
+    page = client.get("/compare?job=fox/100&job=fox/101").text
+    assert re.search(r"Cores asked</td><td class=\"n\">8</td>", page)
+    assert page.count("<code>--mem=") == 2
+
+
+def test_span_between_moments_is_told_in_words(client: FlaskClient) -> None:
+    """
+    What a dragged span or a step back asks for is a title, not a stamp for programs.
+    """
+    page = client.get("/usage?period=2026-11-20T10:30:00Z..2026-11-20T18:00:00Z").text
+    assert "by program, 20 Nov 2026 10:30 – 20 Nov 2026 18:00</h1>" in page
+
+
 def test_picture_that_cannot_be_drawn_is_told(client: FlaskClient) -> None:
     """
     Who asks for a histogram of programs gets another picture, and is told so.

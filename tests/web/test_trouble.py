@@ -58,3 +58,14 @@ def test_a_store_that_is_away_is_no_empty_one(address: str) -> None:
     answer = create_app(site_of(Away())).test_client().get(address)
     assert answer.status_code == 503
     assert "connection refused" in answer.get_data(as_text=True)
+
+
+def test_what_cannot_be_asked_can_be_changed_in_place() -> None:
+    """
+    A form with what was asked stands below the refusal: a slip in one field costs no other.
+    """
+    client = create_app(site_of(MemoryStore())).test_client()
+    page = client.get("/usage?by=user&where=user&period=yesterday").text
+    for name, value in (("by", "user"), ("where", "user"), ("period", "yesterday")):
+        assert f'name="{name}" value="{value}"' in page
+    assert "<form" not in client.get("/jobs/fox/none").text

@@ -4,21 +4,22 @@ Several jobs side by side: what each asked and used, in one table and one strip 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from flask import render_template, request, url_for
 
 from leadline.errors import QuestionError
-from leadline.language import _, said
+from leadline.language import _
 from leadline.reports.advice import advise
 from leadline.reports.job import JobView, Resource
 from leadline.web.asking import desk
-from leadline.web.pages.job import Files, chart_of, files_of, view_of
+from leadline.web.pages.job import Counsel, Files, chart_of, counsel, files_of, view_of
 from leadline.web.sentences import clusters, when
 from leadline.web.words import lasting, number, percent, size, state_words
 
 MOST = 6
+Write = Callable[[float | None], str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,7 @@ class Page:
     heads: Sequence[Head] = ()
     rows: Sequence[Row] = ()
     charts: Sequence[tuple[str, str, Files]] = ()  # of each job, with its files
-    advice: Sequence[tuple[str, Sequence[str]]] = ()
+    advice: Sequence[tuple[str, Sequence[Counsel]]] = ()
     empty: Sequence[str] = ()
 
 
@@ -68,7 +69,7 @@ def show() -> str:
         advice=[
             (view.job, told)
             for view in views
-            if (told := [said(known.text) for known in advise(view, desk().site.advice)])
+            if (told := [counsel(known) for known in advise(view, desk().site.advice)])
         ],
     )
     return render_template("compare.html", page=page)
@@ -100,16 +101,16 @@ def _rows(views: Sequence[JobView]) -> list[Row]:
         Row(_("Started"), [when(view.start) if view.start else "–" for view in views], False),
         Row(_("Run time"), [lasting(view.wall) for view in views]),
         Row(_("Time asked"), [lasting(view.time.asked) for view in views]),
-        *_resource(_("Cores"), [view.cpu for view in views], _amount),
-        *_resource(_("Memory"), [view.memory for view in views], _bytes),
-        *_resource(_("GPUs"), [view.gpu for view in views], _amount),
+        *_resource(_("Cores"), [view.cpu for view in views], number, _amount),
+        *_resource(_("Memory"), [view.memory for view in views], _bytes, _bytes),
+        *_resource(_("GPUs"), [view.gpu for view in views], number, _amount),
     ]
     return [row for row in rows if any(cell != "–" for cell in row.cells)]
 
 
-def _resource(name: str, known: Sequence[Resource], write) -> list[Row]:  # type: ignore[no-untyped-def]
+def _resource(name: str, known: Sequence[Resource], whole: Write, write: Write) -> list[Row]:
     return [
-        Row(_("{what} asked").format(what=name), [write(one.asked) for one in known]),
+        Row(_("{what} asked").format(what=name), [whole(one.asked) for one in known]),
         Row(_("{what} at peak").format(what=name), [write(one.peak) for one in known]),
         Row(_("{what}, mean").format(what=name), [write(one.mean) for one in known]),
         Row(

@@ -52,6 +52,8 @@ def drawn_of(asked: Question, answer: Answer, told: str) -> Drawn:
         return UNDRAWN
     spec, notes = _picture(asked, answer, measure(answer.question.measures[0]))
     chart = draw_svg(spec, told) if spec else ""
+    if spec is None and not chosen():
+        notes = []  # a table alone is what fits
     known = Drawn(chart, told=" ".join(notes), vega=address(asked, "usage_vega"))
     heavy = len(chart) > MOST_DRAWN
     return replace(known, chart="", image=address(asked, "usage_png")) if heavy else known

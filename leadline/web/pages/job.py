@@ -106,7 +106,7 @@ def show(job: str) -> str:
         clusters=clusters(),
         sentence=sentence(view),
         lines=lines_of(view, {known.about for known in advice}),
-        advice=[_counsel(known) for known in advice],
+        advice=[counsel(known) for known in advice],
         advised=view.wall is not None,
         chart=chart_of(view),
         files=files_of(job, request.args.get("run")),
@@ -168,7 +168,7 @@ def view_of(job: str, run: str | None = None) -> JobView:
     )
 
 
-def _counsel(known: Advice) -> Counsel:
+def counsel(known: Advice) -> Counsel:
     remedy = said(known.remedy)
     words = f"{remedy[:1].upper()}{remedy[1:]}.".split() if remedy else []
     return Counsel(said(known.text), [(word, word.startswith("--")) for word in words])

@@ -12,7 +12,7 @@ from typing import Any
 from flask import render_template, request, url_for
 
 from leadline.formats.times import parse_time
-from leadline.language import _, ngettext
+from leadline.language import _, ngettext, said
 from leadline.query import Question
 from leadline.reports.cards import card_rows
 from leadline.reports.nodes import Fleet, node_rows
@@ -214,6 +214,7 @@ def _model(key: tuple[str, str], seen: Cards | None, counted: Mapping[str, Any])
     def told(name: str) -> str:
         return number(counted[name]) if counted else "–"
 
+    reasons = counted.get("reasons") or {}
     return Model(
         cluster=key[0],
         name=key[1] or _("unknown model"),
@@ -225,7 +226,7 @@ def _model(key: tuple[str, str], seen: Cards | None, counted: Mapping[str, Any])
         failing=number(seen.failing) if seen and seen.failing else "",
         allocated=told("allocated"),
         idle=told("idle"),
-        unusable=str(counted.get("why") or (told("unusable") if counted.get("unusable") else "")),
+        unusable="; ".join(f"{number(count)} {said(why)}" for why, count in reasons.items()),
     )
 
 

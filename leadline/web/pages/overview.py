@@ -25,6 +25,7 @@ from leadline.web.words import ago, number
 
 MEASURE = "core_hours_used"
 DIMENSIONS = ("program", "user", "host")
+MONTH = Question(measures=(MEASURE,), by=("program",), period="last 30 days", top=8)
 HOUR = timedelta(hours=1)
 QUIET = HOUR  # without samples for so long, "now" is not now
 
@@ -97,7 +98,7 @@ def show() -> str:
         clusters=clusters(),
         sentence=_sentence(facts),
         sections=[s for s in sections if s.facts or s.tables or s.empty or s.chart],
-        notes=[_("Newest sample {when}.").format(when=behind)],
+        notes=[_("Last 30 days:"), *sureness(desk().ask(MONTH))],
     )
     return render_template("overview.html", page=page, refresh=60)
 
@@ -139,7 +140,9 @@ def _sentence(facts: Sequence[Fact]) -> str:
         return ""
     told = [f"{fact.figure} {fact.unit} {fact.name}" for fact in facts[1:3]]
     nodes = ngettext("{count} node reports", "{count} nodes report", facts[0].count)
-    return f"{nodes.format(count=facts[0].figure)}; {', '.join(told)}."
+    return _("{nodes}; {rest}.").format(
+        nodes=nodes.format(count=facts[0].figure), rest=", ".join(told)
+    )
 
 
 def _now() -> list[Fact]:
@@ -210,9 +213,8 @@ def _tables(period: str, top: int) -> list[Table]:
 
 
 def _month() -> Section:
-    asked = Question(measures=(MEASURE,), by=("program",), period="last 30 days", top=8)
+    asked, known = MONTH, measure(MEASURE)
     answer = desk().ask(asked)
-    known = measure(MEASURE)
     whole = answer.total.get(MEASURE)
     drawn = over_time(asked, answer, known, desk().ask) if answer.rows else None
     return Section(

@@ -12,17 +12,17 @@ from flask import render_template, request
 from leadline.errors import QuestionError
 from leadline.language import _
 from leadline.query import MEASURES, Answer, measure
-from leadline.query.dimensions import dimension
 from leadline.query.measure import Measure
 from leadline.query.public import DIMENSIONS as FOR_ALL
-from leadline.query.question import BUCKETS, Filter, Question, Value
+from leadline.query.question import BUCKETS, Question, Value
 from leadline.reports.picture import in_order
 from leadline.web.asking import desk
+from leadline.web.before import by_rows, in_words
 from leadline.web.crosstab import Cross, cross
 from leadline.web.crosstab import Line as CrossLine
 from leadline.web.empty import why_empty
 from leadline.web.links import (
-    MOST_ROWS,
+    PICTURES,
     address,
     chosen,
     exports,
@@ -36,18 +36,15 @@ from leadline.web.paging import ALONE, Leaf, begin, fitted, leaf
 from leadline.web.sentences import (
     beside,
     clusters,
-    comparable,
-    compared,
     measured,
     per,
-    short,
     spoken_filter,
     sureness,
     title,
     told,
 )
 from leadline.web.spoken import spoken_period
-from leadline.web.tables import Before, Table, build, known_dimensions
+from leadline.web.tables import Table, build, known_dimensions
 
 # What the pages of programs and users tell of each.
 SUMMARY = ("core_hours_used", "users", "jobs_sampled", "gpu_hours_busy", "memory_mean")
@@ -157,11 +154,12 @@ def page_of(asked: Question, *, compare: bool = False) -> str:
         ask=address(asked),
     )
     if not answer.rows:
-        page = replace(page, empty=why_empty(asked, answer))
+        files = [link for link in page.exports if link.text not in dict(PICTURES)]
+        page = replace(page, empty=why_empty(asked, answer), exports=files)
         return render_template("usage.html", page=page)
     page = replace(
         page,
-        sentence=told(answer, measures[0], _before(asked, answer, measures[0])),
+        sentence=told(answer, measures[0], in_words(asked, answer, measures[0])),
         drawn=UNDRAWN if first else drawn_of(asked, answer, page.title),
         cross=cross(answer, measures[0], _step(asked)),
     )
@@ -216,34 +214,8 @@ def _rows(
     asked: Question, answer: Answer, measures: Sequence[Measure], compare: bool
 ) -> Callable[[slice], Table]:
     order = _ordered(asked, compare)
-    before = _rows_before(asked, answer, measures[0]) if compare else None
+    before = by_rows(asked, answer, measures[0]) if compare else None
     return lambda part: build(answer, measures, _step(asked), order=order, before=before, part=part)
-
-
-def _rows_before(asked: Question, answer: Answer, measure: Measure) -> Before | None:
-    """
-    The rows shown, as they were in the period before; None where that says nothing.
-    """
-    before = answer.period.before()
-    if desk().scope.least or before is None or asked.bucket or not asked.by or not measure.adds:
-        return None
-    shown = tuple(
-        None if (value := row[asked.by[0]]) is None else str(value) for row in answer.rows
-    )
-    only = (
-        () if dimension(asked.by[0]).edges else (Filter(asked.by[0], tuple(dict.fromkeys(shown))),)
-    )
-    earlier = desk().ask(
-        Question((measure.name,), asked.by, (*asked.where, *only), before.text, top=MOST_ROWS)
-    )
-    whole = desk().ask(Question((measure.name,), where=asked.where, period=before.text))
-    if not comparable(answer, whole):
-        return None
-    return Before(
-        title=_("against {period}").format(period=short(before, _("the span before"))),
-        amounts={tuple(row[name] for name in asked.by): row[measure.name] for row in earlier.rows},
-        total=whole.total.get(measure.name),
-    )
 
 
 def _step(asked: Question):  # type: ignore[no-untyped-def]
@@ -259,17 +231,6 @@ def _ordered(asked: Question, compare: bool):  # type: ignore[no-untyped-def]
         return address(replace(asked, order=name, ascending=turned), **_more(compare))
 
     return order
-
-
-def _before(asked: Question, answer: Answer, measure: Measure) -> str:
-    """
-    How the whole compares with the period before, in words.
-    """
-    before = answer.period.before()
-    if before is None or not measure.adds:
-        return ""
-    earlier = Question(measures=(measure.name,), where=asked.where, period=before.text)
-    return compared(answer, desk().ask(earlier), measure)
 
 
 def _form(asked: Question, compare: bool) -> Form:
