@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any
 
 from leadline.store.contract import Found, Hit, counted
-from leadline.store.opensearch.aggregations import Search
+from leadline.store.opensearch.aggregations import LIGHT_PAGE, Search
 from leadline.store.opensearch.conditions import Query, any_of, query
 from leadline.store.opensearch.figures import instant
 from leadline.store.plan import Condition
@@ -21,8 +21,7 @@ from leadline.store.words import Term, parse
 
 COMMAND = "process.command_line"
 WORDS = f"{COMMAND}.text"
-PAGE = 5_000
-CHUNK = 10_000  # lines named in one question; the engine takes 65,536
+CHUNK = 50_000  # lines named in one question; the engine takes 65,536
 MOST_NAMES = 10_000
 GAP = "-"  # a word the analyzer drops, but whose place it keeps
 
@@ -47,13 +46,15 @@ def find(
             ]
         }
     }
-    ranked = []
+    ranked, others = [], []
     for bucket in lines(matching, search):
         line = bucket["key"]["line"]
         matched = wanted.matched(line)
-        if matched is not None:
-            seconds = float(bucket["seconds"]["value"] or 0)
-            ranked.append((-matched, -seconds, -float(bucket["last"]["value"]), line))
+        if matched is None:
+            others.append(line)
+            continue
+        seconds = float(bucket["seconds"]["value"] or 0)
+        ranked.append((-matched, -seconds, -float(bucket["last"]["value"]), line))
     ranked.sort()
     best = ranked[:limit]
     described = describe([line for *_, line in best], matching, search)
@@ -61,9 +62,8 @@ def find(
         hit(line, -minus_matched, -minus_seconds / 3600, described[line])
         for minus_matched, minus_seconds, _, line in best
     )
-    return Found(
-        hits, len(ranked), counted(facets([line for *_, line in ranked], matching, search))
-    )
+    of_hits = restrictions([line for *_, line in ranked], others)
+    return Found(hits, len(ranked), counted(facets(of_hits, matching, search)))
 
 
 def candidates(wanted: Wanted) -> Query:
@@ -91,7 +91,7 @@ def lines(matching: Query, search: Search) -> Iterator[Any]:
     Every distinct command line with its core seconds and when it was last seen.
     """
     composite: dict[str, object] = {
-        "size": PAGE,
+        "size": LIGHT_PAGE,
         "sources": [{"line": {"terms": {"field": COMMAND}}}],
     }
     aggregations = {
@@ -103,7 +103,7 @@ def lines(matching: Query, search: Search) -> Iterator[Any]:
         body = {"size": 0, "track_total_hits": False, "query": matching, "aggs": {"rows": rows}}
         page = search(body).get("aggregations", {}).get("rows", {})
         yield from page.get("buckets", [])
-        if len(page.get("buckets", [])) < PAGE:
+        if len(page.get("buckets", [])) < LIGHT_PAGE:
             return
         composite["after"] = page["after_key"]
 
@@ -124,7 +124,18 @@ def describe(best: list[str], matching: Query, search: Search) -> dict[str, Any]
     return {bucket["key"]: bucket for bucket in found["aggregations"]["lines"]["buckets"]}
 
 
-def facets(found: list[str], matching: Query, search: Search) -> dict[str, Counter[str]]:
+def restrictions(found: list[str], others: list[str]) -> list[Query]:
+    """
+    What leaves the lines FOUND of all that may match: the OTHERS taken out where these are few.
+    """
+    if not found:
+        return []
+    if len(others) <= CHUNK:
+        return [{"bool": {"must_not": [{"terms": {COMMAND: others}}] if others else []}}]
+    return [{"terms": {COMMAND: found[i : i + CHUNK]}} for i in range(0, len(found), CHUNK)]
+
+
+def facets(of_hits: list[Query], matching: Query, search: Search) -> dict[str, Counter[str]]:
     """
     Samples of all lines found, by user, program and month.
     """
@@ -135,11 +146,10 @@ def facets(found: list[str], matching: Query, search: Search) -> dict[str, Count
         "month": {"date_histogram": {**months, "min_doc_count": 1}},
     }
     counts: dict[str, Counter[str]] = {name: Counter() for name in aggregations}
-    for place in range(0, len(found), CHUNK):
-        of_these = {"terms": {COMMAND: found[place : place + CHUNK]}}
+    for restriction in of_hits:
         body = {
             "size": 0,
-            "query": {"bool": {"filter": [matching, of_these]}},
+            "query": {"bool": {"filter": [matching, restriction]}},
             "aggs": aggregations,
         }
         for name, told in search(body)["aggregations"].items():

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from leadline.formats.templates import SEPARATORS, STRIPPED
 from leadline.store import words
+from leadline.store.opensearch import search
 from leadline.store.opensearch.store import OpenSearchStore
 from leadline.store.scope import EVERYTHING
 from tests.opensearch_fixture import TEST_PREFIX
@@ -86,3 +87,23 @@ def test_hits_are_those_of_like(opensearch_store: OpenSearchStore, text: str) ->
     opensearch_store.write(batch, "create")
     found = {hit.command_line for hit in opensearch_store.search(text, EVERYTHING).hits}
     assert found == {line for line in LINES[:7] if text in line.lower()}
+
+
+@pytest.mark.parametrize("chunk", [1, 50_000])
+@pytest.mark.parametrize(("text", "runs"), [("vasp", 6), ("vasp -run3", 5), ("vasp -slow", 2)])
+def test_facets_are_of_the_lines_found(
+    opensearch_store: OpenSearchStore,
+    monkeypatch: pytest.MonkeyPatch,
+    chunk: int,
+    text: str,
+    runs: int,
+) -> None:
+    """
+    Whether the lines found are named to the engine, some at a time, or those beside them.
+    """
+    monkeypatch.setattr(search, "CHUNK", chunk)
+    lines = [f"vasp run{n} {'slow' if n > 1 else 'quick'}" for n in range(6)]
+    made = [process(n, **{"process.command_line": line}) for n, line in enumerate(lines)]
+    opensearch_store.write([{**one, "user.name": "bob"} for one in made], "create")
+    found = opensearch_store.search(text, EVERYTHING)
+    assert (found.total, found.facets["user"]) == (runs, {"bob": runs})
