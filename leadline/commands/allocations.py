@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import shutil
 from datetime import UTC, datetime
 
 import click
 import orjson
 
 from leadline.commands.context import Context, with_context
-from leadline.commands.showing import waiting
+from leadline.commands.showing import listed, waiting
 from leadline.commands.usage import grants_of
-from leadline.render import Table, render
+from leadline.render import Table
 from leadline.render.table import FORMATS
 from leadline.reports.allocations import COLUMNS, columns, rows
 from leadline.reports.allocations import allocations as find
@@ -56,7 +55,6 @@ def allocations(context: Context, project: tuple[str, ...], everything: bool, fo
         )
     else:
         shown = columns(told) if form == "table" else COLUMNS
-        width = shutil.get_terminal_size((160, 24)).columns
-        click.echo(render(Table(shown, tuple(told)), form, width=width))
+        listed(Table(shown, tuple(told)), form)
     if any(known.alarming for known in found):
         click.get_current_context().exit(3)

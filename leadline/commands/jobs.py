@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
@@ -18,7 +17,7 @@ from leadline.formats.times import parse_time
 from leadline.query import Filter, Period, parse_filters, parse_period, question
 from leadline.query.compile import conditions_of
 from leadline.query.dimensions import dimension
-from leadline.render import Table, render
+from leadline.render import Table
 from leadline.render.table import FORMATS, Value
 from leadline.reports.jobs import COLUMNS, job_rows
 from leadline.reports.waiting import (
@@ -122,13 +121,9 @@ def _listed(context: Context, rows: list[dict[str, Value]], form: str) -> None:
     if not rows and form == "table":
         click.echo(showing.prose([NO_RUN]))
         return
-    if form not in ("table", "markdown"):
-        showing.bare(Table(COLUMNS, tuple(rows)), form)
-        return
     labels, clocks = by_own_clocks(rows, ("end",), context.clusters)
-    width = shutil.get_terminal_size((100, 24)).columns
-    click.echo(render(Table(COLUMNS, tuple(rows), labels), form, width=width))
-    if clocks:
+    showing.listed(Table(COLUMNS, tuple(rows), labels), form)
+    if clocks and form not in showing.BARE:
         click.echo(f"\n{clocks}")
 
 
@@ -140,8 +135,7 @@ def _pending(context: Context, where: list[Condition], limit: int, form: str) ->
         return
     if len(rows) > limit:
         click.echo(f"The first {limit:,} are shown; --limit shows more.", err=True)
-    width = shutil.get_terminal_size((100, 24)).columns
-    click.echo(render(Table(NOW, tuple(rows[:limit])), form, width=width))
+    showing.listed(Table(NOW, tuple(rows[:limit])), form)
 
 
 def _waiting(
@@ -164,7 +158,6 @@ def _waiting(
     if not found and form == "table":
         click.echo(showing.prose([NO_WAIT]))
         return
-    width = shutil.get_terminal_size((100, 24)).columns
     if every is None:
         table = Table(WAITING, tuple(waiting_rows(found)))
     else:
@@ -174,6 +167,6 @@ def _waiting(
             {"time": f"{parse_time(row['time']).astimezone(zone):{MINUTE}}"} for row in series
         )
         table = Table(OVER_TIME, series, clock if form in ("table", "markdown") else ())
-    click.echo(render(table, form, width=width))
+    showing.listed(table, form)
     if every is not None and form == "table":
         click.echo(f"\nTimes are {zone.key}.")

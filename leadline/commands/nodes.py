@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import shutil
 from datetime import UTC, datetime
 
 import click
 
 from leadline.commands.clocks import by_own_clocks
 from leadline.commands.context import Context, with_context
-from leadline.commands.showing import one_of, prose, waiting
+from leadline.commands.showing import listed, one_of, prose, waiting
 from leadline.commands.usage import named_periods, zone_of
 from leadline.errors import QuestionError
 from leadline.query import Filter, parse_period, question
-from leadline.render import Table, render, safe_text
+from leadline.render import Table, safe_text
 from leadline.render.table import FORMATS, Column
 from leadline.reports import reservations as reserved
 from leadline.reports import unused
@@ -210,11 +209,10 @@ def _timeline(found: Fleet, form: str) -> None:
 
 
 def _print(kind: str, rows: list[dict[str, object]], form: str) -> None:
-    width = shutil.get_terminal_size((120, 24)).columns
     clusters = click.get_current_context().obj.clusters
     labels, clocks = by_own_clocks(rows, MOMENTS, clusters)  # type: ignore[arg-type]
     people = form in ("table", "markdown")
     table = Table(COLUMNS[kind], tuple(rows), labels if people else ())  # type: ignore[arg-type]
-    click.echo(render(table, form, width=width))
+    listed(table, form)
     if people and clocks:
         click.echo(f"\n{clocks}")

@@ -22,6 +22,7 @@ from leadline.query import Filter, Period
 from leadline.query.rejected import rejected_in
 from leadline.query.sure import Sure, how_sure
 from leadline.render import Table, paragraphs, render
+from leadline.render.text import unit_name
 from leadline.reports.answers import sure_lines
 
 BARE = ("csv", "tsv", "ndjson")  # rows alone: how sure they are goes to the standard error
@@ -62,11 +63,21 @@ def bare(table: Table, form: str) -> None:
     click.echo(render(table, form))
     units: dict[str, list[str]] = {}
     for column in table.columns:
-        if column.unit:
+        if column.unit and (unit_name(column.unit) or column.unit == "hours"):
             units.setdefault(column.unit, []).append(column.name)
     if units and form in BARE:
         told = "; ".join(f"{', '.join(names)} in {unit}" for unit, names in units.items())
         click.echo(f"Units: {told}.", err=True)
+
+
+def listed(table: Table, form: str) -> None:
+    """
+    TABLE as people read it, fit to their terminal, or as rows alone.
+    """
+    if form in BARE:
+        bare(table, form)
+    else:
+        click.echo(render(table, form, width=shutil.get_terminal_size((160, 24)).columns))
 
 
 def sure_of(context: Context, where: Sequence[Filter], period: Period, now: datetime) -> Sure:

@@ -53,7 +53,9 @@ def _feet(answer: Answer) -> tuple[dict[str, Value], ...]:
     if answer.others is not None:
         count = f" ({answer.others_count:,})" if answer.others_count else ""
         feet.append({keys[0]: f"others{count}", "share": _share(answer), **answer.others})
-    feet.append({keys[0]: "total", **answer.total})
+    first = answer.question.measures[0]
+    whole = 100.0 if measure(first).adds and answer.total[first] else None
+    feet.append({keys[0]: "total", "share": whole, **answer.total})
     return tuple(feet)
 
 

@@ -32,6 +32,7 @@ MOST_TIMES = 170  # steps of a picture: a week has 168 hours
 LEAST_PART = 0.1  # of a bucket: less of it says nothing about the rest
 # What a band's label stands for where nothing tells rows apart.
 WHOLE = "all"
+DRAWN = {"bytes": 1 << 30, "seconds": 3600}  # of these one unit is drawn, else what is measured
 STEP = {"hour": timedelta(hours=1), "day": timedelta(days=1), "week": timedelta(days=7)}
 COARSER = {"hour": ("day", 24), "day": ("week", 7), "week": ("month", 4), "month": ("year", 12)}
 STEPS = ((3, "hour"), (120, "day"), (800, "week"), (10_000_000, "month"))
@@ -65,14 +66,18 @@ def visible(asked: Question, answer: Answer, ask: Ask) -> tuple[Question, Answer
     if bucket is None or count <= MOST_TIMES:
         return asked, answer
     while count > MOST_TIMES and bucket in COARSER:
-        bucket, within = COARSER[bucket]
-        count = -(-count // within)
+        bucket, held = COARSER[bucket]
+        count = -(-count // held)
     asked = replace(asked, bucket=bucket)
     return asked, ask(asked)
 
 
 def axis(measure: Measure) -> str:
-    return f"{_(measure.title)}, {_('GiB')}" if measure.unit == "bytes" else _(measure.title)
+    """
+    What is drawn and in what; a title that says hours, or counts, needs no unit.
+    """
+    unit = {"bytes": _("GiB"), "seconds": _("hours"), "percent": "%", "kWh": "kWh"}
+    return ", ".join(filter(None, (_(measure.title), unit.get(measure.unit))))
 
 
 def named(answer: Answer, key: str, value: Scalar | None) -> str:
@@ -88,7 +93,7 @@ def named(answer: Answer, key: str, value: Scalar | None) -> str:
 def scaled(row: Mapping[str, Scalar | None], measure: Measure) -> float:
     value = row.get(measure.name)
     number = float(value) if isinstance(value, int | float) else 0.0
-    return number / (1 << 30) if measure.unit == "bytes" else number
+    return number / DRAWN.get(measure.unit, 1)
 
 
 def in_page(asked: Question, answer: Answer, measure: Measure, ask: Ask) -> Spec | None:

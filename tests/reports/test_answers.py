@@ -4,7 +4,7 @@ Answers in words: what an empty one says.
 
 from __future__ import annotations
 
-from leadline.reports.answers import footer, headline, sentence, why_empty
+from leadline.reports.answers import as_table, footer, headline, sentence, why_empty
 from tests.query.conftest import answer, heartbeat, sample, stored
 
 
@@ -50,3 +50,12 @@ def test_without_capacity_chores_are_named() -> None:
     found = answer(store, "cpu_utilisation by host during 2026")
     assert "filters" not in why_empty(found)
     assert "No capacity of nodes is known here: `leadline chores`" in " ".join(footer(found))
+
+
+def test_the_total_is_all_of_it() -> None:
+    """
+    Of what adds up the total is 100 %: a dash would say that it was not measured.
+    """
+    store = stored([sample(1), heartbeat("c1", "2026-11-20T10:30:00.000Z")])
+    assert 100.0 == as_table(answer(store, "core_hours_used by user during all")).feet[-1]["share"]
+    assert None is as_table(answer(store, "memory_max by user during all")).feet[-1]["share"]

@@ -12,7 +12,7 @@ import pytest
 from leadline.formats.times import parse_time
 from leadline.query import Answer, Question, ask, measure, parse_filters
 from leadline.reports.kinds import KINDS
-from leadline.reports.picture import picture
+from leadline.reports.picture import axis, picture, scaled
 from leadline.store.memory import MemoryStore
 from leadline.store.scope import EVERYTHING
 from tests.web.conftest import NOW, job, process, week
@@ -152,6 +152,15 @@ def test_classes_keep_their_order_in_every_picture() -> None:
         spec = one.draw(kind, replace(asked, bucket="day") if kind == "lines" else asked)
         text = str(spec)
         assert f"{order}" in text, (kind, text[:2000])
+
+
+def test_an_axis_says_what_is_drawn_in() -> None:
+    """
+    Waits are drawn in hours: nobody reads 80k seconds.
+    """
+    wait, share = measure("wait_p90"), measure("cpu_utilisation")
+    assert ("wait, 90 %, hours", 1.5) == (axis(wait), scaled({"wait_p90": 5400.0}, wait))
+    assert "CPU utilisation, %" == axis(share)
 
 
 def test_box_holds_the_spread(asker: Asker) -> None:
