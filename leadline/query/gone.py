@@ -29,12 +29,12 @@ def lost_counts(
     a dataset of which there never was anything.
     """
     never = {name: NEVER for name, first in oldest.items() if first is None}
-    rolled = oldest.get("usage") is not None
+    usage = oldest.get("usage")
+    rolled = NEVER if usage is None else usage.astimezone(period.zone).date().isoformat()
     counts = {
-        name: first
+        name: min(first, rolled) if rolls(asked) else first
         for name in question.measures
         if (first := (kept_from | never).get((asked := measure(name)).dataset))
-        and not (rolls(asked) and (rolled or first != NEVER))
     }
     last = NEVER if period.end is None else period.end.astimezone(period.zone).date().isoformat()
 

@@ -52,6 +52,7 @@ def test_coverage_is_the_same_from_capacity() -> None:
     assert pytest.approx(0.75) == raw.share
     assert raw.share == pytest.approx(summed.share)
     assert raw.silent == summed.silent
+    assert raw.newest == summed.newest == "2026-11-19T23:30:00.000Z"
     cut = covered(with_capacity(stored(documents)), "2026-11-19T00:20..2026-11-19T23:40")
     assert cut.share == pytest.approx((23 / (23 + 1 / 3) + 12 / (23 + 1 / 3)) / 2, abs=0.03)
 
@@ -63,6 +64,7 @@ def test_coverage_outlives_the_heartbeats() -> None:
     store = with_capacity(stored([*beats("c1", range(24)), *beats("c2", range(12))]))
     store.tables["node"].clear()
     assert pytest.approx(0.75) == covered(store).share
+    assert covered(store).newest == "2026-11-19T23:59:59.000Z"
 
 
 @pytest.mark.parametrize("kept", [stored, lambda documents: with_capacity(stored(documents))])
@@ -132,8 +134,8 @@ def test_rejected_and_dropped_are_told(tmp_path: Path) -> None:
     )
     assert (5, 7) == (found.rejected, found.coverage.dropped)
     text = "\n".join(footer(found))
-    assert "rejected of these days: 5 documents" in text
-    assert "dropped on nodes that could not send: 7 documents" in text
+    assert "Rejected of these days: 5 documents" in text
+    assert "Dropped on nodes that could not send: 7 documents" in text
     assert (5, 7) == (as_json(found)["rejected"], as_json(found)["dropped"])
     assert answer(stored([lost]), "samples").rejected is None
 
@@ -203,6 +205,15 @@ def test_a_count_of_what_is_gone_is_not_nought() -> None:
     found = answer(store, "core_hours_used, processes per month during 2026-08-10..2026-11-20")
     assert [None, 1] == [row["processes"] for row in found.rows]
     assert [None, 1] == [row["processes"] for row in found.total_by_time]
+
+
+def test_before_the_first_sample_nobody_is_not_nought() -> None:
+    """
+    Users are not 0 where nobody looked, whether there are roll-ups or not.
+    """
+    store = stored([sample(1), heartbeat("c1", "2026-11-20T10:30:00.000Z")])
+    assert {"users": None, "samples": None} == answer(store, "users, samples during 2025").total
+    assert {"users": 0} == answer(store, "users where user=bob during 2026").total
 
 
 def test_where_no_scheduler_ever_told_jobs_are_not_nought() -> None:
