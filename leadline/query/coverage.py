@@ -16,7 +16,7 @@ from leadline.query.compile import Source, conditions_of
 from leadline.query.dimensions import dimension
 from leadline.query.periods import Period
 from leadline.query.question import Question
-from leadline.query.rollups import HELD, KEPT_CLASSES, capacity_until, hour_of, next_hour
+from leadline.query.rollups import HELD, HOUR, KEPT_CLASSES, capacity_until, hour_of, next_hour
 from leadline.store.contract import Store
 from leadline.store.plan import Aggregate, Condition, Function, Group, Op, Plan, Row
 from leadline.store.scope import EVERYTHING
@@ -113,6 +113,7 @@ def coverage(question: Question, period: Period, store: Store, now: datetime) ->
     newest = max((host.last for host in heard.values() if host.last), default=None)
     if newest is None:
         return Coverage(hosts=len(heard))
+    newest = _to_the_moment(newest, question, store)
     dropped = _dropped(question, period, store)
     end = min(period.end or now, now, max(parse_time(newest), now - timedelta(hours=1)))
     begins = _begins(heard, period.start, store)
@@ -191,6 +192,19 @@ def _dropped(question: Question, period: Period, store: Store) -> int:
     where = tuple(_where(question, store))
     (row,) = store.ask(Plan("node", (lost,), (), where, period.start, period.end), EVERYTHING)
     return int(row["n"] or 0)
+
+
+def _to_the_moment(newest: str, question: Question, store: Store) -> str:
+    """
+    When NEWEST is the hour of a capacity, its last sample; its end where samples are gone.
+    """
+    hour = parse_time(newest)
+    if hour != hour_of(hour):
+        return newest
+    last = Aggregate("last", Function.MAX, "@timestamp")
+    where = (*NODES, *_where(question, store))
+    (row,) = store.ask(Plan("node", (last,), (), where, hour, hour + HOUR), EVERYTHING)
+    return str(row["last"] or format_time(hour + HOUR - timedelta(seconds=1)))
 
 
 def _newest_sample(period: Period, store: Store) -> str | None:

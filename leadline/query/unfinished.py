@@ -90,4 +90,4 @@ def _hours(
     )
     (row,) = store.ask(told, scope)
     hours = per_hour((max(0.0, seconds - float(row["told"] or 0)),))
-    return f"about {hours:,.1f} {unit} are"
+    return f"about {hours:,.{0 if hours >= 9.95 else 1}f} {unit} are"

@@ -300,10 +300,10 @@ def test_hours_of_running_runs_are_announced(other: Store, store: MemoryStore) -
 
     listed = "are not counted yet; `leadline jobs --running` lists them"
     november = 24 * 20 + 1  # until 21 November, 13:00
-    assert (f"1 run is still running: about {4 * november:,.1f} core hours {listed}",) == notes(
+    assert (f"1 run is still running: about {4 * november:,} core hours {listed}",) == notes(
         "core_hours_allocated by user during 2026-11"
     )
-    assert (f"1 run is still running: about 24.0 hours {listed}",) == notes(
+    assert (f"1 run is still running: about 24 hours {listed}",) == notes(
         "wall_hours where user=alice during 2026-11-05"
     )
     assert () == notes("wall_hours during 2026-10-10..2026-10-31")
@@ -321,7 +321,7 @@ def test_hours_told_of_a_run_while_it_ran_are_not_announced(store: MemoryStore) 
     store.write([told], "replace")
     found = answer(store, "wall_hours during 2026-11-01..2026-11-02")
     assert 17.0 == found.total["wall_hours"]
-    assert "about 24.0 hours are not counted yet" in found.notes[0]
+    assert "about 24 hours are not counted yet" in found.notes[0]
 
 
 def test_who_sees_totals_is_told_that_runs_are_running(store: MemoryStore) -> None:

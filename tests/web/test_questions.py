@@ -24,7 +24,7 @@ MOST = {
     "/": 25,
     "/users": 20,
     "/projects": 21,
-    "/programs": 19,
+    "/programs": 20,
     "/usage": 16,
     f"/usage?period={YEAR}": 19,
     f"/usage?by=user&compare=1&period={YEAR}": 22,
