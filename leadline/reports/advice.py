@@ -8,6 +8,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
+from leadline.formats import Document
 from leadline.render import number
 from leadline.reports.enough import enough_cores, enough_memory, memory_each, saw_enough
 from leadline.reports.job import JobView
@@ -89,8 +90,13 @@ def _nodes(view: JobView, limits: AdviceSettings) -> list[Advice]:
         return []
     names = f"{', '.join(idle[:3])} …" if len(idle) > 3 else ", ".join(idle)
     text = f"{len(idle)} of {len(view.nodes)} nodes did nothing: {names}."
-    remedy = f"--nodes={len(view.nodes) - len(idle)}, or start it on all with srun or mpirun"
-    return [Advice("red", "cpu", text, remedy)]
+    return [Advice("red", "cpu", text, fewer_nodes(view.record, len(view.nodes) - len(idle)))]
+
+
+def fewer_nodes(record: Document, nodes: int) -> str:
+    if record.get("job.scheduler") == "sge":
+        return "ask for fewer slots, or start it on all with mpirun"
+    return f"--nodes={nodes}, or start it on all with srun or mpirun"
 
 
 def idle_nodes(view: JobView) -> list[str]:
@@ -113,7 +119,9 @@ def _cpu(view: JobView, limits: AdviceSettings) -> list[Advice]:
     mean = view.cpu.mean or 0.0
     if enough == 1:
         text = f"One core of {asked:.0f} was used: the program ran serially."
-        return [Advice("red", "cpu", text, "--ntasks=1 --cpus-per-task=1")]
+        slurm = view.record.get("job.scheduler") != "sge"
+        remedy = "--ntasks=1 --cpus-per-task=1" if slurm else "leave -pe out"
+        return [Advice("red", "cpu", text, remedy)]
     text = (
         f"{number(mean, 'hours')} of {asked:.0f} cores were busy on average ({100 * share:.0f} %)."
     )

@@ -61,6 +61,16 @@ def test_a_node_that_did_nothing() -> None:
     assert "c2  not sampled" in summary(unknown, [])
 
 
+def test_grid_engine_is_spoken_to_in_its_words() -> None:
+    """
+    A serial run in a parallel environment, a node that did nothing: none of Slurm's options.
+    """
+    sge = {"job.scheduler": "sge"}
+    assert "leave -pe out" in advised(record(**sge), *samples(1, 30))["cpu"]
+    both = {"job.nodes": ["c1", "c2"], "job.node.count": 2, "job.cores": 32}
+    assert "fewer slots" in advised(record(**both, **sge), *samples(15.8, 30), node("c2"))["cpu"]
+
+
 def test_what_ended_it_comes_first() -> None:
     """
     Out of memory asks for more, whatever was used on other nodes; so does the time limit.

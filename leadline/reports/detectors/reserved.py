@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from leadline.formats import Document
 from leadline.formats.counted import counted
 from leadline.formats.times import format_time, parse_time
-from leadline.reports.advice import IDLE
+from leadline.reports.advice import IDLE, fewer_nodes
 from leadline.reports.detectors.jobs import (
     WATCHED,
     about_job,
@@ -73,7 +73,7 @@ def idle_nodes(case: Case) -> list[Finding]:
             f"{len(idle)} of {counted(len(own), 'node')} did nothing"
             f" in {seconds / HOUR:.0f} h: {shown(idle)}"
         )
-        remedy = f"--nodes={len(own) - len(idle)}, or start it on all with srun or mpirun"
+        remedy = fewer_nodes(job, len(own) - len(idle))
         hours, share = cores * seconds / HOUR, len(idle) / len(own)
         found.append(about_job(job, "idle node", evidence, remedy, hours, "core hours", share))
     return found
