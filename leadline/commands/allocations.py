@@ -8,11 +8,11 @@ import click
 import orjson
 
 from leadline.commands.context import Context, with_context
-from leadline.commands.showing import listed, waiting
+from leadline.commands.showing import listed, prose, waiting
 from leadline.commands.usage import grants_of
 from leadline.render import Table
 from leadline.render.table import FORMATS
-from leadline.reports.allocations import COLUMNS, columns, rows
+from leadline.reports.allocations import COLUMNS, alike, columns, rows
 from leadline.reports.allocations import allocations as find
 from leadline.reports.settings import AllocationSettings
 from leadline.store.scope import EVERYTHING
@@ -56,5 +56,8 @@ def allocations(context: Context, project: tuple[str, ...], everything: bool, fo
     else:
         shown = columns(told) if form == "table" else COLUMNS
         listed(Table(shown, tuple(told)), form)
+        if form == "table" and (same := alike(told)):
+            once = ", ".join(f"{name} {value}" for name, value in same.items())
+            click.echo(prose(["", f"{once[:1].upper()}{once[1:]}."]))
     if any(known.alarming for known in found):
         click.get_current_context().exit(3)

@@ -49,14 +49,28 @@ COLUMNS = (
     Column("verdict", "Verdict", answer=True),
     Column("runs_out", "Used up"),
 )
+NARROW = ("partition", "gpu_model")
+RATES = ("elapsed", "burn", "pace", "projected")
 
 
 def columns(told: Sequence[Mapping[str, Value]]) -> tuple[Column, ...]:
     """
-    What a table of TOLD needs: where a grant holds, only where one is narrower than its cluster.
+    What a table of TOLD needs: where a grant holds, only where one is narrower than its cluster,
+    and nothing that `alike` says once. What is left and until when comes before the rates.
     """
-    narrow = ("partition", "gpu_model")
-    return tuple(c for c in COLUMNS if c.name not in narrow or any(row[c.name] for row in told))
+    empty = {name for name in NARROW if not any(row[name] for row in told)}
+    shown = [c for c in COLUMNS if c.name not in empty | alike(told).keys()]
+    return tuple(sorted(shown, key=lambda column: column.name in RATES))
+
+
+def alike(told: Sequence[Mapping[str, Value]]) -> dict[str, Value]:
+    """
+    The cluster and the period that grants have in common.
+    """
+    values = {name: {row[name] for row in told} for name in ("cluster", "period")}
+    return {
+        name: same.pop() for name, same in values.items() if len(same) == 1 and None not in same
+    }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

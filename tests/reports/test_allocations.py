@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from leadline.commands import cli
 from leadline.formats import Document
 from leadline.query import ask, parse_question
-from leadline.reports.allocations import Allocation, allocations, columns, rows, thresholds
+from leadline.reports.allocations import Allocation, alike, allocations, columns, rows, thresholds
 from leadline.reports.grants import Grant, read_grants
 from leadline.reports.settings import AllocationSettings, GrantSettings
 from leadline.store.contract import Store
@@ -266,6 +266,9 @@ def test_a_grant_of_one_partition_and_one_model(other: Store) -> None:
     ]
     assert {"partition", "gpu_model"} <= {column.name for column in columns(told_rows)}
     assert not {"partition", "gpu_model"} & {column.name for column in columns(told_rows[:1])}
+    assert "period" not in {column.name for column in columns(told_rows)}, "one for all: said once"
+    assert TERM == alike(told_rows)["period"]
+    assert {} == alike([told_rows[0], {**told_rows[1], "period": "2025"}])
 
 
 def test_lines_of_narrow_grants_are_drawn_where_they_are_asked_for() -> None:
