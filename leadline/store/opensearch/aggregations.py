@@ -303,7 +303,7 @@ def metric(plan: Plan, aggregate: Aggregate) -> dict[str, object] | None:
     if aggregate.function is Function.PERCENTILE:
         percents = {"percents": [aggregate.percent], "keyed": False}
         return {"percentiles": {"field": name, **percents, "hdr": HISTOGRAM}}
-    if aggregate.function is Function.SUM or field.type in NUMBERS:
+    if aggregate.function is Function.SUM or field.type in (*NUMBERS, Type.DATE, Type.DAY):
         return {"stats": {"field": name}}
     direction = "asc" if aggregate.function is Function.MIN else "desc"
     return {"terms": {"field": name, "size": 1, "order": {"_key": direction}}}
