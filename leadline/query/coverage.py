@@ -74,12 +74,14 @@ class _Host:
 
     seconds: float = 0.0  # looked at
     measured: bool = False
+    hourly: bool = False  # capacity knows of it
     lost: float = 0.0  # down or drained, and not looked at: nothing was there to see
     first: str | None = None
     last: str | None = None
 
     def add(self, row: Row) -> None:
         self.measured = self.measured or row["seconds"] is not None
+        self.hourly = self.hourly or "up" in row
         seconds = float(row["seconds"] or 0)
         out = float(row.get("down") or 0) + float(row.get("drained") or 0)
         self.lost += max(0.0, out - max(0.0, seconds - float(row.get("up") or 0)))
@@ -120,10 +122,12 @@ def coverage(question: Question, period: Period, store: Store, now: datetime) ->
     if min(begins.values()) >= end or not any(host.measured for host in heard.values()):
         return Coverage(None, newest, len(heard), dropped=dropped)
     several = len({cluster for cluster, _ in heard}) > 1
+    ruled = {cluster for (cluster, _), host in heard.items() if host.hourly}
     shares = {
         f"{cluster}/{name}" if several else name: share
         for (cluster, name), host in heard.items()
-        if (share := host.share((end - begins[cluster, name]).total_seconds())) is not None
+        if (host.hourly or cluster not in ruled)  # a login node has no hours, only its last ones
+        and (share := host.share((end - begins[cluster, name]).total_seconds())) is not None
     }
     silent = sorted((share, host) for host, share in shares.items() if share < SILENT)
     return Coverage(

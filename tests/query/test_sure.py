@@ -67,6 +67,18 @@ def test_coverage_outlives_the_heartbeats() -> None:
     assert covered(store).newest == "2026-11-19T23:59:59.000Z"
 
 
+def test_a_login_node_is_not_judged_by_its_last_hour() -> None:
+    """
+    The scheduler does not rule it, so capacity has no hours of it: it is left out.
+    """
+    store = with_capacity(stored([*beats("c1", range(24)), *beats("login", range(24))]))
+    for key in [k for k, d in store.tables["capacity"].items() if d["host.name"] == "login"]:
+        del store.tables["capacity"][key]
+    last = heartbeat("login", "2026-11-21T11:05:00.000Z") | {"interval.seconds": 300}
+    store.write([last, heartbeat("c1", "2026-11-21T11:30:00.000Z")], "create")
+    assert [host for host, _ in covered(store, "2026-11-19..2026-11-21").silent] == ["c1"]
+
+
 @pytest.mark.parametrize("kept", [stored, lambda documents: with_capacity(stored(documents))])
 def test_a_new_node_is_looked_at_since_it_is_there(
     kept: Callable[[list[dict[str, object]]], MemoryStore],
