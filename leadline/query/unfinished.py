@@ -89,5 +89,5 @@ def _hours(
         where=(*source.plan.where, GOING_ON),
     )
     (row,) = store.ask(told, scope)
-    hours = per_hour((max(0.0, seconds - float(row["told"] or 0)),))
+    hours = per_hour((max(0.0, seconds - float(row["told"] or 0)),)) or 0.0
     return f"about {hours:,.{0 if hours >= 9.95 else 1}f} {unit} are"

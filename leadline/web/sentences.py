@@ -4,8 +4,9 @@ The answer in words: a title that says the question, a sentence with the number,
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 
 from leadline.formats.times import parse_time
 from leadline.language import _, said
@@ -20,8 +21,9 @@ from leadline.reports.picture import CLOCK
 from leadline.web.asking import desk
 from leadline.web.spoken import spoken_period
 from leadline.web.tables import label
-from leadline.web.words import ago, days, moment, number, percent, stamp
+from leadline.web.words import ago, day, days, moment, number, percent, stamp
 
+_DAY = re.compile(r"\b\d{4}-\d\d-\d\d\b")
 SEVERAL = 3  # clusters named one by one
 
 
@@ -179,8 +181,15 @@ def sureness(answer: Answer | Sure) -> list[str]:
         notes.append(_("Newest sample {when}.").format(when=when(parse_time(known.newest))))
     if answer.provisional:
         notes.append(_("The last hour is provisional."))
-    told = [said(note) for note in answer.notes]
+    told = [_DAY.sub(_as_spoken, said(note)) for note in answer.notes]
     return [*notes, *(f"{note[0].upper()}{note[1:]}." for note in told)]
+
+
+def _as_spoken(found: re.Match[str]) -> str:
+    try:
+        return day(date.fromisoformat(found[0]))
+    except ValueError:  # it only looks like one
+        return found[0]
 
 
 def when(then: datetime) -> str:

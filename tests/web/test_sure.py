@@ -22,3 +22,14 @@ def test_a_list_rests_on_the_same_samples(client: FlaskClient, asked: str) -> No
     page = client.get(f"/{asked}period={PERIOD}").get_data(as_text=True)
     assert "% of node hours have samples" in page
     assert "Newest sample" in page
+
+
+@pytest.mark.parametrize(
+    ("language", "told"),
+    [("en", "not kept before 14 November 2026."), ("fr", "avant le 14 novembre 2026.")],
+)
+def test_days_in_notes_are_said_as_days(client: FlaskClient, language: str, told: str) -> None:
+    """
+    Since when samples are kept is told as every other day is.
+    """
+    assert told in client.get(f"/usage?period=this+year&lang={language}").text
