@@ -342,12 +342,15 @@ def _more_than_once(
 
 def time_label(bucket: str, value: Scalar | None, zone: ZoneInfo) -> str:
     """
-    A bucket as people read it: the hour in the cluster's zone, 2026-10 for a month.
+    A bucket as people read it: the hour in the cluster's zone, 2026-10 for a month. Of an hour
+    that comes twice it is said which.
     """
     if value is None:
         return "(none)"
     if bucket == "hour":
-        return f"{parse_time(str(value)).astimezone(zone):%Y-%m-%d %H:%M}"
+        hour = parse_time(str(value)).astimezone(zone)
+        twice = hour.replace(fold=0).utcoffset() != hour.replace(fold=1).utcoffset()
+        return f"{hour:{'%Y-%m-%d %H:%M %Z' if twice else '%Y-%m-%d %H:%M'}}"
     text = str(value)
     if bucket in ("quarter", "week"):
         return unit_text(bucket, date.fromisoformat(text[:10]))

@@ -4,9 +4,12 @@ Answers: parts and others make the whole, absence is not zero, and who is asked 
 
 from __future__ import annotations
 
+from zoneinfo import ZoneInfo
+
 import pytest
 
 from leadline.errors import QuestionError, StoreError
+from leadline.query.answer import time_label
 from leadline.store.memory import MemoryStore
 from leadline.store.scope import Scope
 from tests.query.conftest import answer, heartbeat, sample, stored
@@ -266,3 +269,12 @@ def test_what_nobody_can_tell_is_refused(store: MemoryStore, text: str) -> None:
     """
     with pytest.raises(QuestionError):
         answer(store, text)
+
+
+def test_of_the_hour_that_comes_twice_it_is_said_which() -> None:
+    """
+    Rows of the night of 25 October are told apart by the clocks' names; other hours need none.
+    """
+    hours = [f"2026-10-25T0{hour}:00:00.000Z" for hour in range(3)]
+    told = [time_label("hour", hour, ZoneInfo("Europe/Oslo"))[11:] for hour in hours]
+    assert ["02:00 CEST", "02:00 CET", "03:00"] == told
