@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from leadline.commands.clocks import by_own_clocks
+from leadline.commands.showing import prose
 from leadline.formats.counted import counted
 from leadline.formats.times import parse_time
 from leadline.render import duration
@@ -101,7 +102,10 @@ def show(told: Told, problems: list[str]) -> None:
         if "error" not in worker:
             show_worker(worker)
     if told["shipper"]:
-        click.echo("shipper  this machine: " + "\n         ".join(shipper_lines(told["shipper"])))
+        first, *others = shipper_lines(told["shipper"])
+        click.echo(
+            prose([f"shipper  this machine: {first}", *(f"         {line}" for line in others)])
+        )
     click.echo(f"alerts   {alerts_line(told)}")
     width = shutil.get_terminal_size((120, 24)).columns
     clusters = click.get_current_context().obj.clusters
@@ -116,14 +120,14 @@ def show(told: Told, problems: list[str]) -> None:
     if told["shippers"]:
         click.echo("\n" + render(hosts_table(told["shippers"]), "table", width=width))
     for problem in problems:
-        click.echo(f"\nproblem: {problem}", err=True)
+        click.echo(prose(["", f"problem: {problem}"]), err=True)
 
 
 def show_worker(worker: Told) -> None:
-    counters = worker["counters"]
-    up = worker["uptime_seconds"] / 3600
-    click.echo(f"worker   {worker['address']}, version {worker['version']}, up {up:.1f} h")
-    click.echo("         " + ", ".join(f"{name} {count:,}" for name, count in counters.items()))
+    counts = [f"{name.replace('_', ' ')} {n:,}" for name, n in worker["counters"].items()]
+    up = duration(worker["uptime_seconds"])
+    click.echo(f"worker   {worker['address']}, version {worker['version']}, up {up}")
+    click.echo(prose([f"         {', '.join(counts)}"]))
     store = worker["store"]
     held = sum(one["documents"] for one in store.get("datasets", {}).values())
     click.echo(f"store    {store.get('store', '?')}, {counted(held, 'document')}")

@@ -16,6 +16,7 @@ from typing import Any
 import click
 
 from leadline.commands.context import Context, with_context
+from leadline.commands.showing import prose
 from leadline.errors import LeadlineError
 from leadline.formats.counted import counted
 from leadline.settings.load import places
@@ -65,7 +66,7 @@ def doctor(context: Context) -> None:
     found = [finding for check in CHECKS for finding in check(context)]
     width = max(len(finding.what) for finding in found)
     for finding in found:
-        click.echo(f"{finding.verdict:8} {finding.what:{width}}  {finding.detail}")
+        click.echo(prose([f"{finding.verdict:8} {finding.what:{width}}  {finding.detail}"]))
     click.echo("\nSettings that differ from the defaults:")
     for line in changed(context) or ["(none)"]:
         click.echo(f"  {line}")
