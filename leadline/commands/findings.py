@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from datetime import UTC, datetime
 
 import click
@@ -10,11 +9,11 @@ import orjson
 
 from leadline.commands.clocks import by_own_clocks
 from leadline.commands.context import Context, with_context
-from leadline.commands.showing import sure_of, tell_sure, waiting
+from leadline.commands.showing import listed, sure_of, tell_sure, waiting
 from leadline.commands.usage import named_periods, zone_of
 from leadline.formats.times import EARLIEST
 from leadline.query import Filter, parse_period, question
-from leadline.render import Table, render
+from leadline.render import Table
 from leadline.render.table import FORMATS
 from leadline.reports.detectors import DETECTORS
 from leadline.reports.finding import Case
@@ -56,8 +55,7 @@ def findings(context: Context, kinds: tuple[str, ...], period: str, form: str) -
     else:
         labels, clocks = by_own_clocks(told, ("since",), context.clusters)
         people = form in ("table", "markdown")
-        width = shutil.get_terminal_size((140, 24)).columns
-        click.echo(render(Table(COLUMNS, tuple(told), labels if people else ()), form, width=width))
+        listed(Table(COLUMNS, tuple(told), labels if people else ()), form)
         if people and clocks:
             click.echo(f"\n{clocks}")
     named = (Filter("cluster", (context.cluster,)),) if context.cluster else ()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
@@ -11,14 +10,14 @@ import orjson
 
 from leadline.commands.clocks import MINUTE
 from leadline.commands.context import Context, with_context
-from leadline.commands.showing import prose, sure_of, tell_sure, waiting
+from leadline.commands.showing import listed, prose, sure_of, tell_sure, waiting
 from leadline.commands.usage import named_periods, zone_of
 from leadline.formats.counted import counted
 from leadline.formats.times import parse_time
 from leadline.query import Filter, parse_filters, parse_period, question
 from leadline.query.compile import conditions_of
 from leadline.query.dimensions import dimension
-from leadline.render import Column, Table, render
+from leadline.render import Column, Table
 from leadline.render.table import FORMATS, Value
 from leadline.reports.answers import found_json
 from leadline.store.contract import Found, Hit
@@ -87,28 +86,26 @@ def search(
     if form == "json":
         click.echo(orjson.dumps(found_json(found, known), option=orjson.OPT_INDENT_2).decode())
     else:
-        click.echo(written(found, form, zone))
+        show(found, form, zone)
         tell_sure(known, form)
     if not found.hits:
         click.get_current_context().exit(1)
 
 
-def written(found: Found, form: str, zone: ZoneInfo) -> str:
-    text = render(
-        Table(COLUMNS, tuple(map(_row, found.hits)), tuple(_seen(h, zone) for h in found.hits)),
-        form,
-        width=shutil.get_terminal_size((100, 24)).columns,
-    )
+def show(found: Found, form: str, zone: ZoneInfo) -> None:
+    if form == "table" and not found.hits:
+        click.echo("No command line holds any of these words in the period.")
+        return
+    seen = tuple(_seen(hit, zone) for hit in found.hits)
+    listed(Table(COLUMNS, tuple(map(_row, found.hits)), seen), form)
     if form != "table":
-        return text
-    if not found.hits:
-        return "No command line holds any of these words in the period."
+        return
     lines = [f"{len(found.hits):,} of {counted(found.total, 'distinct command line')}."]
     lines[-1] += f" Times are {zone.key}."
     for name, counts in found.facets.items():
         told = ", ".join(f"{value} {count:,}" for value, count in counts.items())
         lines.append(f"Samples by {name}: {told or 'not known'}.")
-    return "\n".join([text, prose(["", *lines])])
+    click.echo(prose(["", *lines]))
 
 
 def _seen(hit: Hit, zone: ZoneInfo) -> dict[str, str]:

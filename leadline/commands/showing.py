@@ -22,7 +22,6 @@ from leadline.query import Filter, Period
 from leadline.query.rejected import rejected_in
 from leadline.query.sure import Sure, how_sure
 from leadline.render import Table, paragraphs, render
-from leadline.render.text import unit_name
 from leadline.reports.answers import sure_lines
 
 BARE = ("csv", "tsv", "ndjson")  # rows alone: how sure they are goes to the standard error
@@ -63,7 +62,7 @@ def bare(table: Table, form: str) -> None:
     click.echo(render(table, form))
     units: dict[str, list[str]] = {}
     for column in table.columns:
-        if column.unit and (unit_name(column.unit) or column.unit == "hours"):
+        if column.unit and column.unit not in ("ratio", column.name):
             units.setdefault(column.unit, []).append(column.name)
     if units and form in BARE:
         told = "; ".join(f"{', '.join(names)} in {unit}" for unit, names in units.items())
