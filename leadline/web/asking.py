@@ -214,7 +214,10 @@ class Desk:
         counted = (Aggregate("samples", Function.COUNT),)
         plan = Plan("node", counted, by=(Group("cluster"),), start=start)
         key = ("clusters", start, self._step(LONGEST))
-        rows = self.once(key, lambda: self.open().ask(plan, TOTALS))
+        lacking = replace(plan, dataset="process")  # what was read from files may have no nodes
+        rows = self.once(
+            key, lambda: self.open().ask(plan, TOTALS) or self.open().ask(lacking, TOTALS)
+        )
         return sorted(str(row["cluster"]) for row in rows if row["cluster"] is not None)
 
     def _fresh(self, key: Hashable, made: datetime) -> bool:

@@ -5,6 +5,7 @@ One of everything is said in the singular on pages, too, in each language.
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 from html import unescape
 
 import pytest
@@ -13,7 +14,7 @@ from flask.testing import FlaskClient
 from leadline.store.memory import MemoryStore
 from leadline.web import create_app
 from tests.commands.test_one import NOW, SEVERAL, world
-from tests.web.conftest import site_of
+from tests.web.conftest import process, site_of
 
 PAGES = (
     "",
@@ -62,3 +63,14 @@ def test_cores_and_cards_asked_for_are_whole(client: FlaskClient) -> None:
     row = r"{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td>"
     assert re.search(row.format("GPUs", "1", "0", r"0(\.0)?"), page)
     assert re.search(row.format("CPU cores", "1", r"1\.0", r"1\.0"), page)
+
+
+def test_one_sample_is_said_as_one() -> None:
+    """
+    A store of a single sample: one document, of a cluster that has a name though no node told it.
+    """
+    store = MemoryStore()
+    store.write([process(NOW, 0)], "create")
+    client = create_app(site_of(store, NOW + timedelta(minutes=5))).test_client()
+    assert "1 document in" in client.get("/data").text
+    assert "<h1>What runs on fox</h1>" in client.get("/").text

@@ -10,6 +10,8 @@ from typing import Any
 
 import orjson
 
+from leadline.render.text import safe_text
+
 DIGITS = 4  # of a value: more than a reader is told
 
 
@@ -32,7 +34,8 @@ def series(spec: Mapping[str, Any]) -> str:
     for row in values:
         found[str(row["name"])][place[str(row["time"])]] = _rounded(row["value"])
     rows = [
-        [name, hue, found[name]] for name, hue in zip(scale["domain"], scale["range"], strict=True)
+        [safe_text(name), hue, found[name]]
+        for name, hue in zip(scale["domain"], scale["range"], strict=True)
     ]
     unit = layers[0]["encoding"]["y"]["title"]
     return _written({"times": times, "unit": unit, "rows": rows})

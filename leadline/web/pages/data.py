@@ -87,9 +87,11 @@ def show() -> str:
     page = Page(
         title=_("Data"),
         clusters=clusters(),
-        sentence=_("{count} documents in {size}, in the store {store}.").format(
-            count=number(documents), size=size(kept), store=health.store
-        ),
+        sentence=ngettext(
+            "{count} document in {size}, in the store {store}.",
+            "{count} documents in {size}, in the store {store}.",
+            documents,
+        ).format(count=number(documents), size=size(kept), store=health.store),
         lines=[_line(name, known) for name, known in health.datasets.items()],
         problems=health.problems,
         silent=[(host, _node(host), percent(share)) for host, share in silent[:MOST]],
