@@ -51,7 +51,7 @@ def findings(context: Context, kinds: tuple[str, ...], period: str, form: str) -
     if form == "json":
         click.echo(orjson.dumps(told, option=orjson.OPT_INDENT_2).decode())
     elif not told and form == "table":
-        click.echo(f"Nothing found in {period}.")
+        click.echo(f"Nothing found ({period}).")
     else:
         labels, clocks = by_own_clocks(told, ("since",), context.clusters)
         people = form in ("table", "markdown")

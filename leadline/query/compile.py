@@ -253,13 +253,19 @@ def _looked_up(
 
 def _stored(asked: Dimension, text: str) -> str:
     """
-    The value as documents hold it: Monday is 1, yes is true.
+    The value as documents hold it: Monday is 1, 08–09 is 8, yes is true.
     """
-    if asked.name == "weekday" and not text.isdigit():
+    if asked.name == "weekday":
         numbers = {day[:3].lower(): str(number) for number, day in enumerate(WEEKDAYS, 1)}
-        if text[:3].lower() not in numbers:
+        day = numbers.get(text[:3].lower(), text)
+        if day not in numbers.values():
             raise QuestionError(f"weekday={text}: write Monday, or 1 to 7")
-        return numbers[text[:3].lower()]
+        return day
+    if asked.name == "hour_of_day":
+        hour = text.partition("–")[0]
+        if not (hour.isdecimal() and int(hour) < 24):
+            raise QuestionError(f"hour_of_day={text}: write 0 to 23")
+        return str(int(hour))
     if asked.name == "stray":
         return {"yes": "true", "no": "false"}.get(text, text)
     return text

@@ -111,7 +111,7 @@ def coverage(question: Question, period: Period, store: Store, now: datetime) ->
                 hosts.setdefault(key, _Host()).add(row)
     heard = {key: host for key, host in hosts.items() if host.first is not None}
     if not heard:
-        return Coverage(newest=_newest_sample(period, store))
+        return Coverage(newest=_newest_sample(question, period, store))
     newest = max((host.last for host in heard.values() if host.last), default=None)
     if newest is None:
         return Coverage(hosts=len(heard))
@@ -211,9 +211,10 @@ def _to_the_moment(newest: str, question: Question, store: Store) -> str:
     return str(row["last"] or format_time(hour + HOUR - timedelta(seconds=1)))
 
 
-def _newest_sample(period: Period, store: Store) -> str | None:
+def _newest_sample(question: Question, period: Period, store: Store) -> str | None:
     last = Aggregate("last", Function.MAX, "@timestamp")
-    (row,) = store.ask(Plan("process", (last,), start=period.start, end=period.end), EVERYTHING)
+    where = tuple(_where(question, store))
+    (row,) = store.ask(Plan("process", (last,), (), where, period.start, period.end), EVERYTHING)
     return None if row["last"] is None else format_time(parse_time(str(row["last"])))
 
 

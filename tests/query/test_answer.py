@@ -131,6 +131,15 @@ def test_filters(store: MemoryStore, where: str, hours: float | None) -> None:
     assert hours == answer(store, f"core_hours_used where {where}").total["core_hours_used"]
 
 
+@pytest.mark.parametrize("where", ["weekday=8", "weekday=Foo", "hour_of_day=24", "hour_of_day=x"])
+def test_no_such_hour_or_day(store: MemoryStore, where: str) -> None:
+    """
+    A value that cannot be is refused: nothing would be found of it, and that would look measured.
+    """
+    with pytest.raises(QuestionError, match=r"write .*\d to \d"):
+        answer(store, f"core_hours_used where {where}")
+
+
 def test_two_dimensions_and_a_bucket(store: MemoryStore) -> None:
     """
     Two dimensions mix with a time bucket, and the buckets' totals are told as well.

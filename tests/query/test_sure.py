@@ -219,6 +219,15 @@ def test_a_count_of_what_is_gone_is_not_nought() -> None:
     assert [None, 1] == [row["processes"] for row in found.total_by_time]
 
 
+def test_the_newest_sample_is_of_what_was_asked_for() -> None:
+    """
+    Of a cluster that nobody heard of, no other's newest sample is told.
+    """
+    store = stored([sample(1)])
+    assert None is answer(store, "samples where cluster=nosuch during all").coverage.newest
+    assert None is not answer(store, "samples during all").coverage.newest
+
+
 def test_before_the_first_sample_nobody_is_not_nought() -> None:
     """
     Users are not 0 where nobody looked, whether there are roll-ups or not.
