@@ -44,8 +44,16 @@ def _lines(limits: AdviceSettings) -> list[tuple[str, Cell]]:
         ("time asked", lambda view: _time(view.time.asked)),
         ("time", lambda view: _time(view.wall)),
         ("programs", _programs),
-        ("advice", lambda view: ", ".join(a.about for a in advise(view, limits)) or NOT_KNOWN),
+        ("advice", lambda view: _advice(view, limits)),
     ]
+
+
+def _advice(view: JobView, limits: AdviceSettings) -> str:
+    """
+    On what there is any, each named once.
+    """
+    about = dict.fromkeys(known.about for known in advise(view, limits))
+    return ", ".join({"cpu": "CPU", "gpu": "GPU"}.get(name, name) for name in about) or NOT_KNOWN
 
 
 def _text(view: JobView, name: str) -> str:

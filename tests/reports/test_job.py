@@ -321,6 +321,12 @@ def test_jobs_side_by_side() -> None:
     assert ("30", "30") == rows["memory peak, GiB"]
     assert "GPU" not in rows
     assert "fox/7" in render(table, "table")
+    both = record(**{"job.nodes": ["c1", "c2"], "job.node.count": 2, "job.cores": 32})
+    wide = view(both, *samples(3, 30), *samples(0.0, 1, "c2"))
+    (told,) = [
+        r["job0"] for r in side_by_side([wide], AdviceSettings()).rows if r["what"] == "advice"
+    ]
+    assert "CPU" == told, "two pieces of advice on cores, named once"
 
 
 @pytest.mark.parametrize("width", [40, 60, 72, 100, 200])
