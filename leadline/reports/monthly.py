@@ -221,7 +221,13 @@ def _table(
 
 
 def _comparable(name: str, answers: Mapping[str, Answer], earlier: Mapping[str, Answer]) -> bool:
+    """
+    Whether it was looked at then as now, over a whole span both times.
+    """
     if name not in earlier or earlier[name].kept_from:
+        return False
+    end = answers[name].period.end
+    if end is not None and end > answers[name].asked:
         return False
     now, past = answers[name].coverage.share, earlier[name].coverage.share
     return now is None or (past or 0.0) >= LEAST_COVERED * now

@@ -86,7 +86,8 @@ def _grants(report: Report) -> str:
 
 
 def _part(part: Part) -> str:
-    notes = "".join(f'<p class="soft">{escape(safe_text(n))}.</p>' for n in part.answer.notes)
+    told = (safe_text(f"{note[:1].upper()}{note[1:]}.") for note in part.answer.notes)
+    notes = "".join(f'<p class="soft">{escape(note)}</p>' for note in told)
     picture = f"<figure>{part.picture}</figure>\n" if part.picture else ""
     return f"<h2>{escape(part.title)}</h2>\n{picture}{_table(part.table)}\n{notes}"
 

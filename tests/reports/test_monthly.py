@@ -70,6 +70,17 @@ def test_the_answer_comes_first() -> None:
     assert said.endswith("75 % of them: VASP.")
 
 
+def test_a_month_that_is_not_over_is_not_compared() -> None:
+    """
+    A morning of November is not less than all October.
+    """
+    early = {"@timestamp": "2026-11-01T07:00:00.000Z", "local.day": "2026-11-01"}
+    made = report(period="2026-11", late=[sample(500, project="chem-1", **early)])
+    assert "used 1.0 core hours in November 2026" in made.sentence
+    assert "October" not in made.sentence
+    assert {row["change"] for row in made.figures.rows} == {""}
+
+
 def test_figures_are_those_of_the_questions() -> None:
     """
     Only the subject's; what was not measured is named and never a zero.
