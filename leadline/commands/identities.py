@@ -17,7 +17,7 @@ from leadline.commands.context import Context, with_context
 from leadline.commands.programs import since_day
 from leadline.formats.counted import counted
 from leadline.query.periods import parse_period
-from leadline.render import safe_text
+from leadline.render import number, safe_text
 from leadline.settings.zones import local_zone
 from leadline.store.plan import Aggregate, Condition, Function, Group, Op, Plan
 from leadline.store.scope import EVERYTHING
@@ -54,7 +54,7 @@ def show(context: Context, user: str, day: str | None) -> None:
 
 
 @identities.command()
-@click.option("--period", default="last 30 days", show_default=True, help="As in `leadline usage`.")
+@click.option("--period", "-p", default="last 30 days", show_default=True, metavar="PERIOD")
 @with_context
 def unknown(context: Context, period: str) -> None:
     """
@@ -74,10 +74,12 @@ def unknown(context: Context, period: str) -> None:
         span.end,
     )
     rows = context.store.ask(plan, EVERYTHING)
-    click.echo(f"{len(rows)} unknown users in {span.text}")
+    click.echo(f"{counted(len(rows), 'unknown user')} ({span.text}).")
+    if rows:
+        click.echo(f"{'core hours':>12}  cluster  user")
     for row in sorted(rows, key=lambda row: -float(row["seconds"] or 0)):
         click.echo(
-            f"{float(row['seconds'] or 0) / 3600:12,.1f}  {row['cluster']}"
+            f"{number(float(row['seconds'] or 0) / 3600, 'hours'):>12}  {row['cluster']!s:7}"
             f"  {safe_text(str(row['user.name']))}"
         )
 

@@ -19,12 +19,12 @@ from enrich.settings import EnrichSettings
 from enrich.step import Context as StepContext
 from leadline.commands.context import Context, with_context
 from leadline.commands.showing import waiting
+from leadline.commands.usage import named_periods, zone_of
 from leadline.errors import SettingsError
 from leadline.formats.counted import counted
-from leadline.query.periods import parse_period
+from leadline.query import Filter, parse_period, question
 from leadline.render import number, safe_text
 from leadline.settings.typed import parse_duration
-from leadline.settings.zones import local_zone
 from leadline.store.plan import Aggregate, Condition, Function, Group, Op, Plan, Row
 from leadline.store.scope import EVERYTHING
 
@@ -111,7 +111,7 @@ def lint(context: Context, files: tuple[Path, ...], examples: Path | None) -> No
 
 
 @programs.command()
-@click.option("--period", default="last 30 days", show_default=True, help="As in `leadline usage`.")
+@click.option("--period", "-p", default="last 30 days", show_default=True, metavar="PERIOD")
 @click.option("--top", default=30, show_default=True, type=click.IntRange(1), help="How many.")
 @click.option(
     "--by",
@@ -129,14 +129,16 @@ def unmatched(context: Context, period: str, top: int, by: str) -> None:
     Example:
         leadline programs unmatched --period 'last 7 days' --top 10
     """
-    span = parse_period(period, datetime.now(UTC), local_zone())
+    named = (Filter("cluster", (context.cluster,)),) if context.cluster else ()
+    zone = zone_of(context, question(where=named))
+    span = parse_period(period, datetime.now(UTC), zone, named_periods(context))
     where = (Condition("cluster", Op.IN, (context.cluster,)),) if context.cluster else ()
     for dataset in ("process", "usage"):
         total = _hours(context, dataset, where, span.start, span.end, by=())
         if total[0]["samples"]:
             break
     else:
-        click.echo(f"No samples in {span.text}. `leadline status` says why.")
+        click.echo(f"No samples ({span.text}). `leadline status` says why.")
         return
     missing = (*where, Condition("program.name", Op.MISSING))
     groups = (Group("command.shape"), Group("process.name"))

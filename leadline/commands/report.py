@@ -27,7 +27,7 @@ from leadline.store.scope import EVERYTHING
 @click.option(
     "--for", "about", multiple=True, metavar="NAME=VALUE", help="On what: project=chem-1."
 )
-@click.option("--period", metavar="PERIOD", help="Another than the last whole one: 2026-10.")
+@click.option("--period", "-p", metavar="PERIOD", help="Another than the last whole one: 2026-10.")
 @click.option("--out", type=click.Path(path_type=Path), metavar="FILE", help="Write it there.")
 @click.option("--pdf", is_flag=True, help="As PDF, printed by a Chromium of this machine.")
 @click.option("--text", is_flag=True, help="As plain text, as a mail says it.")

@@ -137,7 +137,7 @@ def test_empty_store_says_so(told: Told, tmp_path: Path) -> None:
     Never an empty table.
     """
     LakeStore(tmp_path / "lake").close()
-    assert "No samples in last 30 days." in told("unmatched").output
+    assert "No samples (last 30 days)." in told("unmatched").output
 
 
 @pytest.mark.usefixtures("filled")
