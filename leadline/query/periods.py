@@ -82,8 +82,14 @@ class Period:
             first = self.start.astimezone(self.zone).date()
             return unit_period(self.unit, move(first, self.unit, direction), self.zone)
         if (days := self.days) is not None:
-            length = (days[1] - days[0]) * direction
-            return _day_span(days[0] + length, days[1] + length, self.zone)
+            first, after = days
+            if first.day == after.day == 1:  # whole months: September stands before October
+                months = (12 * (after.year - first.year) + after.month - first.month) * direction
+                return _day_span(
+                    move(first, "month", months), move(after, "month", months), self.zone
+                )
+            length = (after - first) * direction
+            return _day_span(first + length, after + length, self.zone)
         length = (self.end - self.start) * direction
         return _instants(self.start + length, self.end + length, self.zone)
 

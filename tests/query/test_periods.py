@@ -181,3 +181,20 @@ def test_named_periods_of_the_site() -> None:
     named = {"2026.1": "2026-04-01..2026-09-30"}
     period: Period = parse_period("2026.1", datetime(2026, 11, 1, tzinfo=UTC), OSLO, named)
     assert (date(2026, 4, 1), date(2026, 10, 1)) == period.days
+
+
+@pytest.mark.parametrize(
+    ("written", "before", "after"),
+    [
+        ("2026-10-01..2026-10-31", "2026-09-01..2026-09-30", "2026-11-01..2026-11-30"),
+        ("2026-01-01..2026-02-28", "2025-11-01..2025-12-31", "2026-03-01..2026-04-30"),
+        ("2026-10-01..2026-10-30", "2026-09-01..2026-09-30", "2026-10-31..2026-11-29"),
+    ],
+)
+def test_beside_whole_months_stand_whole_months(written: str, before: str, after: str) -> None:
+    """
+    September stands before October, however October is written; thirty days before thirty days.
+    """
+    period = parse_period(written, datetime(2026, 12, 5, tzinfo=UTC), OSLO)
+    beside = period.before(), period.after()
+    assert [before, after] == [one.text for one in beside if one is not None]
