@@ -157,7 +157,11 @@ def shrunk(series: Series, points: int = SPARK) -> list[float | None]:
 
 
 def _advice(known: Advice) -> str:
-    remedy = f" {known.remedy[:1].upper()}{known.remedy[1:]}." if known.remedy else ""
+    """
+    Options at its end stand without a full stop, which nobody shall copy with them.
+    """
+    stop = "" if known.remedy.rpartition(" ")[2].startswith("--") else "."
+    remedy = f" {known.remedy[:1].upper()}{known.remedy[1:]}{stop}" if known.remedy else ""
     return f"  • {known.text}{remedy}"
 
 

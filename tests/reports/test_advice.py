@@ -61,6 +61,16 @@ def test_a_node_that_did_nothing() -> None:
     assert "c2  not sampled" in summary(unknown, [])
 
 
+def test_options_are_copied_without_a_full_stop() -> None:
+    """
+    What ends with an option ends there; other sentences end as sentences do.
+    """
+    seen = view(record(), *samples(1, 30))
+    lines = summary(seen, advise(seen), 200).splitlines()
+    assert [True] == [line.endswith("--cpus-per-task=1") for line in lines if "ntasks" in line]
+    assert [True] == [line.endswith("leaves room.") for line in lines if "--mem" in line]
+
+
 def test_grid_engine_is_spoken_to_in_its_words() -> None:
     """
     A serial run in a parallel environment, a node that did nothing: none of Slurm's options.
