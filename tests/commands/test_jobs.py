@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -127,6 +128,38 @@ def test_lists_know_the_periods_of_the_site(tmp_path: Path) -> None:
     (tmp_path / "leadline.yaml").write_text('periods: {"2026.1": 2026-04-01..2026-09-30}\n')
     for words in ("jobs", "findings", "search", "nodes"):
         assert not isinstance(leadline(tmp_path, words, "-p", "2026.1").exception, QuestionError)
+
+
+def state(hours: int, name: str) -> Document:
+    about = {"job.id": "fox/9", "job.run": "fox/9@1", "state.reason": "Priority"}
+    moment = format_time(END - timedelta(hours=hours))
+    told = {"@timestamp": moment, "cluster": "fox", "state.name": name}
+    return {"dataset": "job_state", "state.hash": name, **told, **about}
+
+
+def test_waits_over_time_are_read_by_people(tmp_path: Path) -> None:
+    """
+    Hours by the cluster's clocks, and means as figures, not as they are stored.
+    """
+    store = LakeStore(tmp_path / "lake")
+    assert 2 == store.write([state(3, "PENDING"), state(1, "RUNNING")], "create").accepted
+    store.close()
+    (tmp_path / "leadline.yaml").write_text("clusters: {fox: {zone: Asia/Tokyo}}")
+    words = ("jobs", "--waiting", "--every", "hour", "-p", "last 24 hours")
+    text = leadline(tmp_path, *words).stdout
+    begun = (END - timedelta(hours=2)).replace(minute=0, second=0) + timedelta(hours=9)
+    assert re.search(rf"{begun:%Y-%m-%d %H:%M}  Priority +1\.0 ", text), text
+    assert text.endswith("Times are Asia/Tokyo.\n")
+
+
+def test_a_node_nobody_told_of_is_named(tmp_path: Path) -> None:
+    """
+    A mistyped node is no scheduler that was not asked; nor are lists without a line only a head.
+    """
+    LakeStore(tmp_path / "lake").close()
+    (tmp_path / "leadline.yaml").write_text("")
+    assert "No state of c1-x in that time" in leadline(tmp_path, "nodes", "c1-x").stdout
+    assert "No reservation" in leadline(tmp_path, "nodes", "--reservations").stdout
 
 
 def test_cores_are_whole_in_json(folder: Path, tmp_path: Path) -> None:
