@@ -335,9 +335,16 @@ def _more_than_once(
         yield "rows may count a sample or a run more than once; the total counts each once"
         return
     parts = [float(value) for row in rows if (value := row[name]) is not None]
-    more = sum(parts) + ((others or {}).get(name) or 0.0) - (total[name] or 0.0)
-    if abs(more) > 1e-9 * abs(total[name] or 0.0):
-        yield f"{more:,.1f} of {name} counted in more than one row; the total counts each once"
+    again = sum(parts) + ((others or {}).get(name) or 0.0) - (total[name] or 0.0)
+    if abs(again) > 1e-9 * abs(total[name] or 0.0):
+        more, name = _amount(again, measure(name).unit), measure(name).title
+        yield f"{more} of {name} counted in more than one row; the total counts each once"
+
+
+def _amount(value: float, unit: str) -> str:
+    if unit == "bytes":
+        return f"{value / 2**30:,.1f} GiB"
+    return f"{value:,.1f}" if unit else f"{value:,.0f}"
 
 
 def time_label(bucket: str, value: Scalar | None, zone: ZoneInfo) -> str:

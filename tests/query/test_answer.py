@@ -101,7 +101,7 @@ def test_tags_count_twice_and_say_so(store: MemoryStore) -> None:
     whole = answer(store, "core_hours_used by tag")
     assert {"tag": None, "core_hours_used": 1.0} in whole.rows
     assert whole.multiple
-    assert whole.notes[0].startswith("2.0 of core_hours_used counted in more than one row")
+    assert whole.notes[0].startswith("2.0 of core hours used counted in more than one row")
 
 
 @pytest.mark.parametrize(

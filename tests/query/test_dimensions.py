@@ -121,7 +121,7 @@ def test_runs_by_kind_of_node(other: Store) -> None:
     )
     assert {"jobs": 5, "core_hours_allocated": 20.0, "run_time_max": 3600.0} == found.total
     assert found.multiple
-    assert ("1.0 of jobs counted in more than one row; the total counts each once",) == found.notes
+    assert ("1 of jobs counted in more than one row; the total counts each once",) == found.notes
     daily = answer(other, "jobs by node_type per day during all")
     assert daily.multiple
     assert found.notes == daily.notes
