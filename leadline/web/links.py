@@ -11,7 +11,9 @@ from urllib.parse import urlencode
 from flask import request, url_for
 
 from leadline.errors import QuestionError
+from leadline.query import measure
 from leadline.query.compile import canonical
+from leadline.query.dimensions import dimension
 from leadline.query.question import (
     BUCKETS,
     Filter,
@@ -21,6 +23,7 @@ from leadline.query.question import (
     parse_question,
     question,
 )
+from leadline.query.refusals import knows
 from leadline.reports.kinds import KINDS
 from leadline.reports.picture import CLOCK
 from leadline.web.asking import desk
@@ -135,7 +138,8 @@ def narrowed(asked: Question, dimension: str, value: Value) -> Question:
     wanted = NEXT.get(dimension, "program")
     if dimension == "program" and value is None:
         wanted = "shape"  # commands no rule names, alike ones together: what to write rules for
-    by = next((name for name in (wanted, "user", "host", "program") if name not in taken), wanted)
+    parts = (wanted, "user", "host", "program", "job", "partition")
+    by = next((name for name in parts if name not in taken and _told_by(asked, name)), wanted)
     clock = any(name in CLOCK for name in asked.by)  # its rows were all there are, not the top
     return replace(
         asked,
@@ -146,6 +150,13 @@ def narrowed(asked: Question, dimension: str, value: Value) -> Question:
         order="",
         ascending=False,
     )
+
+
+def _told_by(asked: Question, name: str) -> bool:
+    """
+    Whether all that is asked for is told apart by it: schedulers know of no programs.
+    """
+    return all(knows(measure(known), dimension(name)) for known in asked.measures)
 
 
 def told_of(name: str, value: Value, period: str) -> str:

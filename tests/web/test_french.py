@@ -61,6 +61,7 @@ def told(answer: TestResponse) -> str:
     within = re.search(r"<main.*?</main>", page, re.DOTALL)
     text = within[0] if within else page
     text = re.sub(r'<(\w+)[^>]* lang="en"[^>]*>.*?</\1>', "", text)
+    text = re.sub(r"<code>.*?</code>", "…", text)
     text = html.unescape(re.sub(r"<[^>]+>", " ", text))
     return QUOTED.sub("…", text.replace("\u00a0", " "))
 

@@ -146,7 +146,7 @@ def test_very_long_names_do_not_break_the_page() -> None:
         ("/usage?by=progam", "do you mean program?"),
         ("/usage?period=sometime", "is unknown; write"),
         ("/usage?top=many", "write a number from 1 to 1000"),
-        ("/usage?where=user", "write `where user=alice"),
+        ("/usage?where=user", "write <code>where user=alice"),
     ],
 )
 def test_bad_questions_get_one_clear_line(client: FlaskClient, address: str, told: str) -> None:

@@ -141,7 +141,7 @@ def test_filter_that_runs_have_not_is_refused(client: FlaskClient) -> None:
     """
     page = client.get("/jobs?where=program%3DVASP")
     assert page.status_code == 400
-    assert "ask `by program`" in page.get_data(as_text=True)
+    assert "ask <code>by program</code>" in page.get_data(as_text=True)
 
 
 def test_allocations_are_the_same_as_files() -> None:
@@ -167,6 +167,31 @@ def test_nothing_has_no_picture_to_fetch(client: FlaskClient) -> None:
     """
     links = [form for _address, form in files_of(client, "/usage?period=2020-01")]
     assert links == ["csv", "json"]
+
+
+@pytest.mark.parametrize("measure", ["jobs", "run_time_median", "core_hours_used"])
+def test_a_row_leads_to_what_can_be_asked(client: FlaskClient, measure: str) -> None:
+    """
+    Schedulers know of no programs, so a user's jobs are told by node.
+    """
+    page = client.get(f"/usage?measure={measure}&by=user&period=all").text
+    link = re.search(r'<td class="name"><a href="([^"]+)"', page)
+    assert link is not None
+    below = client.get(unescape(link[1]))
+    assert below.status_code == 200
+    assert 'class="empty"' not in below.text
+
+
+def test_what_is_not_drawn_links_no_file() -> None:
+    """
+    One user on one day: a row, and nothing to compare it with.
+    """
+    store = MemoryStore()
+    store.write([process(NOW - timedelta(minutes=5), 0)], "create")
+    one = create_app(site_of(store)).test_client()
+    asked = "/usage?by=user&period=last+7+days"
+    assert "vega" not in [form for _address, form in files_of(one, asked)]
+    assert {one.get(address).status_code for address, _ in files_of(one, asked)} == {200}
 
 
 def test_jobs_side_by_side_say_what_each_page_says(client: FlaskClient) -> None:

@@ -39,6 +39,7 @@ class Drawn:
     image: str = ""
     told: str = ""
     vega: str = ""  # the address of its specification
+    files: bool = True  # whether it can be fetched by itself, be it not in the page
 
 
 UNDRAWN = Drawn()
@@ -50,11 +51,14 @@ def drawn_of(asked: Question, answer: Answer, told: str) -> Drawn:
     """
     if desk().scope.least:
         return UNDRAWN
-    spec, notes = _picture(asked, answer, measure(answer.question.measures[0]))
+    first = measure(answer.question.measures[0])
+    spec, notes = _picture(asked, answer, first)
     chart = draw_svg(spec, told) if spec else ""
     if spec is None and not chosen():
         notes = []  # a table alone is what fits
     known = Drawn(chart, told=" ".join(notes), vega=address(asked, "usage_vega"))
+    if spec is None and picture(asked, answer, first, desk().ask) is None:
+        return replace(known, files=False)
     heavy = len(chart) > MOST_DRAWN
     return replace(known, chart="", image=address(asked, "usage_png")) if heavy else known
 

@@ -154,8 +154,7 @@ def page_of(asked: Question, *, compare: bool = False) -> str:
         ask=address(asked),
     )
     if not answer.rows:
-        files = [link for link in page.exports if link.text not in dict(PICTURES)]
-        page = replace(page, empty=why_empty(asked, answer), exports=files)
+        page = replace(page, empty=why_empty(asked, answer), exports=_tables(page.exports))
         return render_template("usage.html", page=page)
     page = replace(
         page,
@@ -163,6 +162,8 @@ def page_of(asked: Question, *, compare: bool = False) -> str:
         drawn=UNDRAWN if first else drawn_of(asked, answer, page.title),
         cross=cross(answer, measures[0], _step(asked)),
     )
+    if not page.drawn.files:
+        page = replace(page, exports=_tables(page.exports))
     rows = _rows(asked, answer, measures, compare)
     count = len(page.cross.rows if page.cross else answer.rows)
     first = min(first, count)
@@ -182,6 +183,10 @@ def page_of(asked: Question, *, compare: bool = False) -> str:
 
 def _goes_on(asked: Question, compare: bool, place: str) -> str:
     return address(asked, **_more(compare), **({"cursor": place} if place else {}))
+
+
+def _tables(exports: Sequence[Link]) -> Sequence[Link]:
+    return [link for link in exports if link.text not in dict(PICTURES)]
 
 
 def _crossed(table: Cross, part: slice) -> Sequence[CrossLine]:
