@@ -236,6 +236,6 @@ def measure(name: str) -> Measure:
     found = BY_NAME.get(name) or BY_NAME.get(ALIASES.get(name, ""))
     if found is None:
         near = get_close_matches(name, BY_NAME, 1)
-        hint = f"do you mean {near[0]}?" if near else "docs/reference/measures.md lists them"
+        hint = f"do you mean {near[0]}?" if near else "`leadline usage --list` names all"
         raise QuestionError(f"no measure {name!r}: {hint}")
     return found

@@ -73,8 +73,9 @@ class Question:
         if not self.measures:
             raise QuestionError("a question needs a measure, such as core_hours_used")
         for names in (self.measures, self.by):
-            if len(set(names)) != len(names):
-                raise QuestionError(f"named twice: {', '.join(names)}")
+            again = sorted({name for name in names if names.count(name) > 1})
+            if again:
+                raise QuestionError(f"named twice: {', '.join(again)}")
         if self.bucket is not None and self.bucket not in BUCKETS:
             raise QuestionError(f"per {self.bucket}: write one of {', '.join(BUCKETS)}")
         if self.top is not None and self.top < 1:
