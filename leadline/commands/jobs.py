@@ -108,7 +108,7 @@ def jobs(
             store, EVERYTHING, conditions, ended, shortest=shortest, limit=most, now=now
         )
     if len(rows) > limit:
-        click.echo(f"The newest {limit:,} are shown; --limit shows more.", err=True)
+        click.echo(f"Shown: the newest {limit:,}; --limit shows more.", err=True)
     _listed(context, rows[:limit], form)
     looked_at = parse_period(RECENT, now, zone) if running else span
     showing.tell_sure(showing.sure_of(context, filters, looked_at, now), form)
@@ -134,7 +134,7 @@ def _pending(context: Context, where: list[Condition], limit: int, form: str) ->
         click.echo(showing.prose([NO_WAIT.replace("waited", "waits")]))
         return
     if len(rows) > limit:
-        click.echo(f"The first {limit:,} are shown; --limit shows more.", err=True)
+        click.echo(f"Shown: the first {limit:,}; --limit shows more.", err=True)
     showing.listed(Table(NOW, tuple(rows[:limit])), form)
 
 

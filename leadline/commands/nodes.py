@@ -164,6 +164,8 @@ def _states(asked: Asked, node: str | None, by: str | None, gpus: bool, form: st
     if not found.changes:
         unknown = f"No state of {node} in that time; `leadline nodes` lists those there are."
         click.echo(prose([NOBODY if node is None else unknown]), err=form != "table")
+        if form != "table":  # what reads rows gets none, rather than nothing
+            _print("nodes" if node is None else "timeline", [], form)
     elif node is not None:
         _timeline(found, form)
     elif gpus:

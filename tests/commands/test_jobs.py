@@ -80,7 +80,7 @@ def test_what_is_left_out_is_told(folder: Path) -> None:
     cut = leadline(folder, "jobs", "--limit", "1", "--format", "csv")
     assert 2 == len(cut.stdout.splitlines())
     left, units, *sure = cut.stderr.splitlines()
-    assert "The newest 1 are shown; --limit shows more." == left
+    assert "Shown: the newest 1; --limit shows more." == left
     assert "wait, run_time in seconds" in units
     assert "Coverage not measured: no node heartbeats in this period." == sure[0]
     whole = leadline(folder, "jobs", "--limit", "2")
@@ -160,6 +160,7 @@ def test_a_node_nobody_told_of_is_named(tmp_path: Path) -> None:
     (tmp_path / "leadline.yaml").write_text("")
     assert "No state of c1-x in that time" in leadline(tmp_path, "nodes", "c1-x").stdout
     assert "No reservation" in leadline(tmp_path, "nodes", "--reservations").stdout
+    assert [] == json.loads(leadline(tmp_path, "nodes", "--format", "json").stdout)
 
 
 def test_cores_are_whole_in_json(folder: Path, tmp_path: Path) -> None:
