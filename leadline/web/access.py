@@ -209,11 +209,11 @@ def scope(otherwise: Scope) -> Scope:
     return otherwise if found.everything else found
 
 
-def shown(endpoint: str) -> bool:
+def shown(endpoint: str, settings: WebSettings) -> bool:
     """
     Whether the reader of this request may go there.
     """
-    return not scope(EVERYTHING).least or endpoint in FOR_ALL
+    return not scope(EVERYTHING).least or (settings.public and endpoint in FOR_ALL)
 
 
 def signs_in(settings: WebSettings) -> str:

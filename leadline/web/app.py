@@ -62,7 +62,7 @@ def create_app(site: Site | None = None) -> Flask:
             "printed": stamp(site.clock().astimezone(site.zone)),
             "language": current(),
             "languages": links(),
-            "navigation": [known for known in NAVIGATION if shown(known[0])],
+            "navigation": [known for known in NAVIGATION if shown(known[0], site.settings)],
             "reader": g.get("reader", ""),
             "states": {} if current() == ENGLISH else states(),
             "signs_in": signs_in(site.settings),

@@ -171,6 +171,17 @@ def test_an_account_taken_away_is_signed_out(client: FlaskClient, files: tuple[P
     assert client.get("/").status_code == 303
 
 
+@pytest.mark.parametrize("public", [False, True])
+def test_who_signs_in_is_led_to_no_closed_page(
+    store: MemoryStore, files: tuple[Path, Path], public: bool
+) -> None:
+    """
+    Above the form stand the pages that may be seen without it, be it none.
+    """
+    page = client_with(store, settings(files, public=public)).get("/login").text
+    assert ('href="/usage"' in page) == public
+
+
 def test_everybody_may_look_where_the_site_says_so(
     store: MemoryStore, files: tuple[Path, Path]
 ) -> None:
