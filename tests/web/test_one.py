@@ -14,7 +14,7 @@ from flask.testing import FlaskClient
 from leadline.store.memory import MemoryStore
 from leadline.web import create_app
 from tests.commands.test_one import NOW, SEVERAL, world
-from tests.web.conftest import process, site_of
+from tests.web.conftest import node, process, site_of
 
 PAGES = (
     "",
@@ -74,3 +74,6 @@ def test_one_sample_is_said_as_one() -> None:
     client = create_app(site_of(store, NOW + timedelta(minutes=5))).test_client()
     assert "1 document in" in client.get("/data").text
     assert "<h1>What runs on fox</h1>" in client.get("/").text
+    store.write([node(NOW, "c1-0")], "create")
+    later = create_app(site_of(store, NOW + timedelta(minutes=5))).test_client()
+    assert "<dd>1 <small>actif</small>" in later.get("/?lang=fr").text

@@ -152,7 +152,12 @@ def _now() -> list[Fact]:
     busy = sum(_rate(row) for row in nodes)
     cores = sum(_amount(row, "size") for row in nodes)
     facts = [
-        Fact(_("nodes"), number(len(nodes)), _("reporting"), len(nodes)),
+        Fact(
+            _("nodes"),
+            number(len(nodes)),
+            ngettext("reporting", "reporting", len(nodes)),
+            len(nodes),
+        ),
         Fact(_("cores busy"), number(busy), _of(cores)),
     ]
     cards = _per_object("gpu", ("host.name", "gpu.uuid"), "gpu_seconds", "gpu.percent")
