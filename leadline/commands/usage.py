@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -112,21 +113,28 @@ def usage(
 
     with waiting("asking"):
         answer = told(asked)
-        if chart is not None:
-            known = answer.question
-            first = measure(known.measures[0])
-            drawn = picture(known, answer, first, told) if answer.rows else None
-            if drawn is not None:
-                drawn = with_grants(
-                    drawn, known, answer, first, grants_of(context), list(context.clusters)
-                )
-            write_picture(drawn, chart)
+        drawn = drawing(context, answer, told) if chart is not None else None
     if form not in BARE:
         click.echo(written(answer, form, explain=explain))
-        return
-    bare(as_table(answer), form)
-    for line in footer(answer):
-        click.echo(line, err=True)
+    else:
+        bare(as_table(answer), form)
+        for line in footer(answer):
+            click.echo(line, err=True)
+    if chart is not None:
+        write_picture(drawn, chart)
+
+
+def drawing(
+    context: Context, answer: Answer, ask_again: Callable[[Question], Answer]
+) -> dict[str, object] | None:
+    """
+    The picture of an answer, what was granted drawn into it; None where there is nothing to draw.
+    """
+    known, first = answer.question, measure(answer.question.measures[0])
+    drawn = picture(known, answer, first, ask_again) if answer.rows else None
+    if drawn is None:
+        return None
+    return with_grants(drawn, known, answer, first, grants_of(context), list(context.clusters))
 
 
 def read_question(

@@ -166,6 +166,8 @@ def _getter(names: list[str]) -> Values:
 
 def _dataset(raw: Document) -> Dataset:
     name = raw.get("dataset")
+    if name is None:
+        raise FormatError(f"dataset: missing; write one of {', '.join(DATASETS)}")
     if not isinstance(name, str) or name not in DATASETS:
         raise FormatError(f"dataset: {str(name)[:40]!r} is none of {', '.join(DATASETS)}")
     return DATASETS[name]

@@ -160,11 +160,12 @@ def test_a_grant_is_drawn_into_the_chart(tmp_path: Path) -> None:
 
 def test_nothing_to_draw_is_said(lake: Path, tmp_path: Path) -> None:
     """
-    A single number is no picture, and no empty file is left.
+    A single number is no picture, and no empty file is left; the number is told all the same.
     """
     path = tmp_path / "one.svg"
     done = leadline(lake, "usage", "-p", "all", "--chart", str(path))
     assert "nothing to draw" in str(done.exception)
+    assert "Core hours used" in done.output
     assert not path.exists()
 
 
