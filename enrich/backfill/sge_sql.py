@@ -175,6 +175,11 @@ CLASS = _words(
 )
 
 
+# The run time that was asked for, in seconds; most categories name none.
+LIMIT = """CASE WHEN contains(category, 'h_rt=')
+  THEN TRY_CAST(regexp_extract(category, '[ ,]h_rt=([0-9]{1,9})(?:[ ,]|$)', 1) AS DOUBLE) END"""
+
+
 def _run_fields() -> dict[str, str]:
     return {
         "@timestamp": "make_timestamptz(submitted * 1000000)",
@@ -194,6 +199,7 @@ def _run_fields() -> dict[str, str]:
         "job.category": _named("category"),
         "job.department": _named("department"),
         "job.account_text": _named("account"),
+        "job.limit.seconds": LIMIT,
         "job.priority": "priority",
         "job.submit": _instant("submitted"),
         "job.start": _instant("start_time"),
