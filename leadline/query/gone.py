@@ -29,13 +29,17 @@ def lost_counts(
     a dataset of which there never was anything.
     """
     never = {name: NEVER for name, first in oldest.items() if first is None}
-    usage = oldest.get("usage")
-    rolled = NEVER if usage is None else usage.astimezone(period.zone).date().isoformat()
-    counts = {
-        name: min(first, rolled) if rolls(asked) else first
-        for name in question.measures
-        if (first := (kept_from | never).get((asked := measure(name)).dataset))
-    }
+    known = kept_from | never
+
+    def first_day(dataset: str, rolled: bool) -> str:
+        """
+        From which on there is something to count; nothing where that is all of the period.
+        """
+        told_by = (dataset, "usage") if rolled else (dataset,)
+        return min((known.get(name, "") for name in told_by if name in oldest), default="")
+
+    measures = {name: measure(name) for name in question.measures}
+    counts = {name: first_day(asked.dataset, rolls(asked)) for name, asked in measures.items()}
     last = NEVER if period.end is None else period.end.astimezone(period.zone).date().isoformat()
 
     def of(row: Mapping[str, object]) -> dict[str, None]:
@@ -44,7 +48,7 @@ def lost_counts(
         return {
             name: None
             for name, first in counts.items()
-            if row[name] == 0 and (last <= first if begun is None else begun < first)
+            if first and row[name] == 0 and (last <= first if begun is None else begun < first)
         }
 
     return of

@@ -235,6 +235,9 @@ def test_before_the_first_sample_nobody_is_not_nought() -> None:
     store = stored([sample(1), heartbeat("c1", "2026-11-20T10:30:00.000Z")])
     assert {"users": None, "samples": None} == answer(store, "users, samples during 2025").total
     assert {"users": 0} == answer(store, "users where user=bob during 2026").total
+    rolled = old_and_new()
+    assert {"users": None, "hosts": None} == answer(rolled, "users, hosts during 2025").total
+    assert {"users": 0} == answer(rolled, "users where user=bob during 2026-08-10").total
 
 
 def test_where_no_scheduler_ever_told_jobs_are_not_nought() -> None:
