@@ -38,3 +38,11 @@ def english() -> None:
     A page asked for in French by one test is no reason that the next one reads French.
     """
     use(ENGLISH)
+
+
+@pytest.fixture(autouse=True)
+def no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """
+    However wide the terminal is in which the tests are run, none of them prints to it.
+    """
+    monkeypatch.delenv("COLUMNS", raising=False)

@@ -69,7 +69,9 @@ class Context:
         The store, for who reads it: a lake that is not there is not begun, for its name may be
         mistyped.
         """
-        kind, _, folder = self.store_address.partition(":")
+        from leadline.store import kind_and_place
+
+        kind, folder = kind_and_place(self.store_address)
         if kind == "lake" and not Path(folder).is_dir():
             raise StoreError(
                 f"{folder}: no lake is there yet; `leadline up` and `leadline backfill` begin one,"

@@ -104,17 +104,7 @@ def ask(
     found = sources(known, period, store, scope, rolled=until is not None)
     dims = [dimension(name) for name in known.by]
     chosen = rank(known, dims, found, asker)
-    tables = [
-        _Levels(
-            asker,
-            source,
-            [each.at(source.plan.time) for each in dims],
-            known.bucket,
-            chosen.shown,
-            chosen.limited,
-        )
-        for source in found
-    ]
+    tables = [_levels(known, dims, chosen, source, asker) for source in found]
     rows = _rows(known, dims, chosen, tables)
     total = _ordered(known, _values(tables, [level.total(None).get((), {}) for level in tables]))
     others, others_by_time = _others(known, tables, chosen.hidden)
@@ -123,20 +113,19 @@ def ask(
     kept_from = not_kept(oldest, period, store)
     gone = lost_counts(known, period, kept_from, oldest)
     rows = [{**row, **gone(row)} for row in rows]
+    counted_again = [s for s in found if any(d.multiple_in(s.plan.dataset) for d in dims)]
+    sure = coverage(known, period, store, now)
+    refused = None if rejected is None else rejected(period)
     notes = [
         *whose_days(period),
         *which_moment(known, found),
         *asker.notes,
         *nobody_looked(found, store),
+        *still_running(known, found, period, store, scope, now),
+        *of_no_process(known, total, period, store, scope),
+        *_more_than_once(known, counted_again, rows, others, total),
+        *lost(kept_from, refused, sure),
     ]
-    notes += still_running(known, found, period, store, scope, now)
-    notes += of_no_process(known, total, period, store, scope)
-    counted_again = [s for s in found if any(d.multiple_in(s.plan.dataset) for d in dims)]
-    if counted_again:
-        notes += _more_than_once(known, counted_again, rows, others, total)
-    sure = coverage(known, period, store, now)
-    refused = None if rejected is None else rejected(period)
-    notes += lost(kept_from, refused, sure)
     return Answer(
         question=known,
         period=period,
@@ -225,6 +214,13 @@ class _Levels:
             table = self.asker.table(self.source, asked, bucket, without=hidden_by)
             found |= {key: p for key, p in table.items() if shown_at.get(key[:cut], ()) == keys}
         return join_rows(self.source, found, lambda key: key[cut:])
+
+
+def _levels(
+    question: Question, dims: Sequence[Dimension], chosen: Ranked, source: Source, asker: Asker
+) -> _Levels:
+    told = [each.at(source.plan.time) for each in dims]
+    return _Levels(asker, source, told, question.bucket, chosen.shown, chosen.limited)
 
 
 def _values(tables: Sequence[_Levels], parts: Sequence[Mapping[str, Part]]) -> Values:
@@ -324,8 +320,10 @@ def _more_than_once(
     total: Values,
 ) -> Iterator[str]:
     """
-    How much of the first measure that adds up is in several rows.
+    How much of the first measure that adds up is in several rows of the sources FOUND to do so.
     """
+    if not found:
+        return
     if "partition" in question.by and any(s.plan.dataset == "capacity" for s in found):
         yield "a node in several partitions counts in each of them; the total counts it once"
         return

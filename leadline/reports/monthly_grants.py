@@ -12,7 +12,8 @@ from datetime import datetime, timedelta
 from leadline.query import Filter, Period
 from leadline.render import Column, Table
 from leadline.render.charts import draw_svg
-from leadline.reports.allocations import Allocation, allocations
+from leadline.render.table import Value
+from leadline.reports.allocations import Allocation, allocations, rows
 from leadline.reports.burndown import MOST_DRAWN, dated, drawn, whose
 from leadline.reports.grants import Grant
 from leadline.reports.settings import AllocationSettings
@@ -87,20 +88,10 @@ def _is_of(grant: Grant, where: Sequence[Filter]) -> bool:
     return on and grant.project in named.get("project", (None,))
 
 
-def _row(one: Allocation) -> dict[str, str | float | None]:
-    verdict: str = one.verdict
-    if one.runs_out is not None:
-        verdict += f", {one.runs_out.astimezone(one.grant.period.zone):%Y-%m-%d}"
-    return {
-        "grant": _named(one.grant),
-        "granted": one.grant.hours,
-        "used": one.used,
-        "share": None if one.share is None else 100 * one.share,
-        "elapsed": 100 * one.elapsed,
-        "left": one.left,
-        "projected": one.projected,
-        "verdict": verdict,
-    }
+def _row(one: Allocation) -> dict[str, Value]:
+    (known,) = rows([one])
+    verdict = ", ".join(str(known[name]) for name in ("verdict", "runs_out") if known[name])
+    return {**known, "grant": _named(one.grant), "verdict": verdict}
 
 
 def _day(moment: datetime, span: Period) -> str:

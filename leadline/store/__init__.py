@@ -8,11 +8,19 @@ from leadline.errors import StoreError
 from leadline.store.contract import Store
 
 
+def kind_and_place(address: str) -> tuple[str, str]:
+    """
+    lake:FOLDER as lake and FOLDER; `=` is taken for the colon.
+    """
+    kind, _, place = address.replace("=", ":", 1).partition(":")
+    return kind, place
+
+
 def open_store(address: str, **options: Any) -> Store:
     """
     The store behind `lake:FOLDER`, `opensearch=URL[,URL]` or `memory`.
     """
-    kind, _, rest = address.replace("=", ":", 1).partition(":")
+    kind, rest = kind_and_place(address)
     try:
         if kind == "lake":
             from leadline.store.lake import LakeStore

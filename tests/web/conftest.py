@@ -6,13 +6,15 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 from werkzeug.serving import make_server
 
 from leadline.formats.times import format_time
@@ -154,3 +156,28 @@ def browser() -> Iterator[Browser]:
         browser = play.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
         yield browser
         browser.close()
+
+
+def complaints_of(page: Page) -> list[str]:
+    """
+    What the browser says of it from now on.
+    """
+    complaints: list[str] = []
+    page.on("console", lambda message: complaints.append(message.text))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("dialog", lambda dialog: complaints.append(dialog.message))
+    return complaints
+
+
+@contextmanager
+def watched(browser: Browser, *, patience: int = 15_000, **context: Any) -> Iterator[Page]:
+    """
+    A page that fails its test when the browser complains: about a policy, a script, a missing file.
+    """
+    made = browser.new_context(**context)
+    made.set_default_timeout(patience)
+    page = made.new_page()
+    complaints = complaints_of(page)
+    yield page
+    made.close()
+    assert complaints == []

@@ -19,7 +19,7 @@ from leadline.web import create_app
 from leadline.web.access import FOR_ALL, FREE
 from leadline.web.seals import ticket
 from leadline.web.settings import WebSettings
-from tests.web.conftest import NOW, node, process, site_of
+from tests.web.conftest import NOW, node, site_of
 
 EXAMPLE = re.compile(r'placeholder="[^"]*"|"example":\s*"[^"]*"|write `where [^`]*`')
 SECRET = "a-secret-of-some-length"
@@ -329,27 +329,6 @@ def test_users_beside_a_job_are_not_named(behind: FlaskClient) -> None:
     whole = told(behind.get("/jobs/fox/100", headers=as_user("root")))
     assert "Others, and the system itself, used" not in whole
     assert named(whole) - {"alice", "bjorn"}
-
-
-def test_everybody_sees_the_last_whole_month() -> None:
-    """
-    Programs of five users or more stand in the public's table, others among the others.
-    """
-    own = MemoryStore()
-    october = NOW - timedelta(days=35)
-    people = [process(october, n, **{"user.name": f"u{n}"}) for n in range(60)]
-    own.write([p | {"process.entity_id": f"{p['process.entity_id']}-o"} for p in people], "create")
-    own.write([process(NOW - timedelta(minutes=9), 1)], "create")
-    client = client_with(own, WebSettings(access="proxy", public=True))
-    for address in ("/", "/usage", "/programs"):
-        page = client.get(address).get_data(as_text=True)
-        assert "1–31 October 2026" in page
-        assert "VASP" in page
-        assert "by%3Duser" not in page
-    found = client.get("/api/v1/usage?by=program&period=previous+month").get_json()
-    assert found["total"] == pytest.approx(sum(r["core_hours_used"] for r in found["rows"]))
-    refused = client.get("/api/v1/usage?by=program&period=today")
-    assert refused.status_code == 403
 
 
 @pytest.mark.parametrize("name", ["a b", "x" * 80, "eve\u00e9", "a\tb"])

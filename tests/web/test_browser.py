@@ -7,26 +7,15 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page
 
-from tests.web.conftest import HOSTILE
+from tests.web.conftest import HOSTILE, watched
 
 pytestmark = pytest.mark.browser
 
 
 @pytest.fixture(params=[False, True], ids=["plain", "script"])
 def page(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Page]:
-    """
-    A page that fails the test when the browser complains: about a policy, a script, a missing file.
-    """
-    context = browser.new_context(java_script_enabled=request.param)
-    context.set_default_timeout(15_000)
-    page = context.new_page()
-    complaints: list[str] = []
-    page.on("console", lambda message: complaints.append(message.text))
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.on("dialog", lambda dialog: complaints.append(dialog.message))
-    yield page
-    context.close()
-    assert complaints == []
+    with watched(browser, java_script_enabled=request.param) as page:
+        yield page
 
 
 def test_ask_by_form_and_step_down(page: Page, address: str) -> None:

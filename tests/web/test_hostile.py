@@ -18,7 +18,7 @@ from werkzeug.serving import make_server
 
 from leadline.store.memory import MemoryStore
 from leadline.web import create_app
-from tests.web.conftest import NOW, job, node, process, site_of, week
+from tests.web.conftest import NOW, complaints_of, job, node, process, site_of, week
 from tests.web.crowd import huge
 
 pytestmark = pytest.mark.browser
@@ -184,10 +184,7 @@ def test_page_stands_whatever_there_is(
     something, is no wider than the screen and not heavier than it should be.
     """
     page = contexts[load.width, load.script, load.language].new_page()
-    complaints: list[str] = []
-    page.on("console", lambda message: complaints.append(message.text))
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.on("dialog", lambda dialog: complaints.append(dialog.message))
+    complaints = complaints_of(page)
     page.on("request", lambda asked: complaints.extend(_elsewhere(asked.url, sites[load.store])))
     answer = page.goto(sites[load.store] + load.page)
     assert answer is not None

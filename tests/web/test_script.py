@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, Page, expect
 import leadline.web
 from leadline.store.memory import MemoryStore
 from leadline.web import create_app
-from tests.web.conftest import NOW, process, site_of, week
+from tests.web.conftest import NOW, process, site_of, watched, week
 
 pytestmark = pytest.mark.browser
 STATIC = Path(leadline.web.__file__).parent / "static"
@@ -46,18 +46,8 @@ def app(store: MemoryStore) -> Flask:
 
 @pytest.fixture
 def page(browser: Browser) -> Iterator[Page]:
-    """
-    A page that fails the test when the browser complains.
-    """
-    context = browser.new_context(viewport={"width": 1200, "height": 900})
-    context.set_default_timeout(15_000)
-    page = context.new_page()
-    complaints: list[str] = []
-    page.on("console", lambda message: complaints.append(message.text))
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    yield page
-    context.close()
-    assert complaints == []
+    with watched(browser, viewport={"width": 1200, "height": 900}) as page:
+        yield page
 
 
 def opened(page: Page, address: str) -> Page:

@@ -17,7 +17,7 @@ from leadline.render.charts.render import VEGA_LITE
 from leadline.store.memory import MemoryStore
 from leadline.web import create_app, vega
 from tests.scripts import script
-from tests.web.conftest import HOSTILE, NOW, job, process, site_of, week
+from tests.web.conftest import HOSTILE, NOW, job, process, site_of, watched, week
 
 WEEK = "period=last+7+days"
 BUTTON = "button.interactive"
@@ -111,19 +111,8 @@ def test_page_speaks_french_and_so_does_its_chart(app: Flask) -> None:
 
 @pytest.fixture
 def page(browser: Browser) -> Iterator[Page]:
-    """
-    A page that fails the test when the browser complains.
-    """
-    context = browser.new_context(viewport={"width": 1200, "height": 900})
-    context.set_default_timeout(30_000)
-    page = context.new_page()
-    complaints: list[str] = []
-    page.on("console", lambda message: complaints.append(message.text))
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.on("dialog", lambda dialog: complaints.append(dialog.message))
-    yield page
-    context.close()
-    assert complaints == []
+    with watched(browser, viewport={"width": 1200, "height": 900}, patience=30_000) as page:
+        yield page
 
 
 def opened(page: Page, address: str) -> list[str]:
